@@ -11,7 +11,7 @@ import { agentsSuite } from './suites/agents.ts'
 import { availabilitySuite } from './suites/availability.ts'
 import { channelsSuite } from './suites/channels.ts'
 import { documentsSuite } from './suites/documents.ts'
-import { crowdSuite } from './suites/crowd.ts'
+import { crowdSuite, searchSuite } from './suites/crowd.ts'
 import { installationSuite } from './suites/installation.ts'
 import { ownRolesSuite } from './suites/own-roles.ts'
 import { playgroundSuite } from './suites/playground.ts'
@@ -420,6 +420,8 @@ suite('requests, as they are settled', () => {
 })
 
 crowdSuite(dashboard)
+
+searchSuite(dashboard)
 
 portalSuite(dashboard)
 

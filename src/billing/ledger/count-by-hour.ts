@@ -24,7 +24,7 @@ export type HourCounts = {
 }
 
 /** More than a page of a list is worth: what is counted cannot be gone on with. */
-const countBounds: ScanBounds = { rowsPerPiece: 2_000, piecesMax: 500 }
+const countBounds: ScanBounds = { rowsPerPiece: 1_000, piecesMax: 1_000 }
 
 /**
  * How many requests match in each hour in which any do, by how they ended, as far as the principal may see them.

@@ -25,7 +25,7 @@ export type LedgerPage = {
 }
 
 /** A piece is read within a few milliseconds, and a page within half a second. */
-const listBounds: ScanBounds = { rowsPerPiece: 2_000, piecesMax: 100 }
+const listBounds: ScanBounds = { rowsPerPiece: 1_000, piecesMax: 200 }
 
 /**
  * Charges and reversals of an organization, newest first, as far as the principal may see them; what is added

@@ -1,16 +1,71 @@
-// An organization with more keys than are read at once, while requests come every second.
+// An organization with more keys than are read at once, while requests come every second, and with more requests than
+// are looked through at once.
 
-import { ok } from 'node:assert/strict'
+import { equal, ok } from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { until } from '../../harness/start-service.ts'
-import { askApi, baseOf, settled } from '../harness/ask.ts'
+import { askApi, askWith, baseOf, createKey, settled } from '../harness/ask.ts'
 import { organizationOf } from '../harness/open-dashboard.ts'
 import type { Dashboard } from '../harness/use-dashboard.ts'
 
 const keyCount = 2_000
 const pageRows = 200
 const seconds = 30
+
+/** More than the page goes on from by itself, and then some. */
+const shortPages = 13
+
+export function searchSuite(dashboard: () => Dashboard): void {
+  suite('a search of too many requests to look through at once', () => {
+    test('goes on by itself, stops to ask, and finds the only request far behind', async () => {
+      const { owner, browser, service } = dashboard()
+      const key = await createKey(owner.page, baseOf(dashboard()), 'far behind')
+      equal(await askWith(service.address, { key }), 200)
+      const context = await browser.newContext({ storageState: await owner.context.storageState() })
+      const page = await context.newPage()
+      let asked = 0
+      await page.route('**/ledger?*', (route) => {
+        const url = new URL(route.request().url())
+        asked += 1
+        // The last place that was looked at is where the newest rows are, as far as the service is asked.
+        url.searchParams.delete('after')
+        if (asked > shortPages) return route.continue({ url: url.href })
+        const searchedTo = new Date(Date.UTC(2020, 0, 40 - asked)).toISOString()
+        return route.fulfill({ json: { data: [], next: `place-${asked}`, searchedTo } })
+      })
+      await page.goto(`${baseOf(dashboard())}/requests?range=all&format=chat-completions`)
+      const said = page.getByRole('status').filter({ hasText: 'Searched back to' })
+      const further = page.getByRole('button', { name: 'Search further' })
+      await said.filter({ hasText: /Searched back to .*2020 .*\.$/ }).waitFor()
+      equal(asked, 10)
+      equal(await page.getByText('No requests match these filters.').count(), 0)
+      await further.focus()
+      await page.keyboard.press('Enter')
+      await page
+        .getByRole('row', { name: /far behind/ })
+        .first()
+        .waitFor()
+      equal(asked, shortPages + 1)
+      equal(await further.count(), 0)
+      await context.close()
+    })
+
+    test('says from when on requests are counted', async () => {
+      const { owner, browser } = dashboard()
+      const context = await browser.newContext({ storageState: await owner.context.storageState() })
+      const page = await context.newPage()
+      await page.route('**/requests/histogram?*', async (route) => {
+        const answer = await route.fetch()
+        const counts = (await answer.json()) as object
+        await route.fulfill({ json: { ...counts, countedFrom: '2020-01-31T12:00:00.000Z' } })
+      })
+      await page.goto(`${baseOf(dashboard())}/requests?format=chat-completions`)
+      await page.getByText(/^Counted from 31 Jan 2020 .* on: there are too many requests before it/).waitFor()
+      await context.close()
+    })
+  })
+}
 
 export function crowdSuite(dashboard: () => Dashboard): void {
   suite(`${keyCount} keys`, () => {

@@ -17,6 +17,7 @@ import { Button, LinkButton } from '../../kit/button.tsx'
 import { Banner, Page as Frame, Segments, Stack } from '../../kit/page.tsx'
 import { More } from '../../kit/table.tsx'
 import { RequestFilters } from './filters.tsx'
+import { Further, searchedToOf } from './further.tsx'
 import { useHeldRows } from './held-rows.ts'
 import { RequestHistogram } from './request-histogram.tsx'
 import { RequestSums } from './request-sums.tsx'
@@ -33,6 +34,7 @@ export function Page({ params }: { readonly params: PageParams }) {
   const isLive = search.live === 'on'
   const { query, rows, passedOver } = useRequests(organizationId, search)
   useKeys(useMemo(() => ({ l: () => change({ live: isLive ? 'off' : 'on' }) }), [change, isLive]))
+  const searchedTo = searchedToOf(query)
   const held = useHeldRows(rows, isLive)
   const actions = (
     <Actions
@@ -63,7 +65,7 @@ export function Page({ params }: { readonly params: PageParams }) {
         />
       )}
       {query.isPending && <Skeleton rows={12} />}
-      {query.isSuccess && rows.length === 0 && (
+      {query.isSuccess && rows.length === 0 && searchedTo === null && (
         <Nothing
           organizationId={organizationId}
           isFiltered={written !== ''}
@@ -83,11 +85,19 @@ export function Page({ params }: { readonly params: PageParams }) {
           <More
             shown={rows.length}
             what="requests"
-            hasMore={query.hasNextPage && !isLive}
+            hasMore={query.hasNextPage && searchedTo === null && !isLive}
             isBusy={query.isFetchingNextPage}
             onMore={() => void query.fetchNextPage()}
           />
         </Stack>
+      )}
+      {searchedTo !== null && (
+        <Further
+          key={JSON.stringify([organizationId, toFilter(search)])}
+          query={query}
+          isLive={isLive}
+          searchedTo={searchedTo}
+        />
       )}
     </Frame>
   )

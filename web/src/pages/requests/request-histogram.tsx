@@ -2,6 +2,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import { spanOf, toFilter, type RequestsSearch } from '../../app/requests/requests-search.ts'
 import { formatCount } from '../../format/figures.ts'
+import { Time } from '../../kit/content.tsx'
 import { Stats } from '../../kit/page.tsx'
 import { RequestBars } from './request-bars.tsx'
 import { dayMs } from '../../format/time.ts'
@@ -34,6 +35,7 @@ export function RequestHistogram({ organizationId, search, onSpan }: Props) {
     enabled: from !== null && lengthMs <= daysMax * dayMs,
     placeholderData: keepPreviousData,
   })
+  const counted = found?.countedFrom ?? null
   if (found === null ? !isLoading : found.total === 0) return null
   return (
     <>
@@ -41,6 +43,11 @@ export function RequestHistogram({ organizationId, search, onSpan }: Props) {
         name="These requests"
         figures={[{ name: 'Requests', value: found === null ? '–' : formatCount(found.total) }]}
       />
+      {counted !== null && (
+        <small>
+          Counted from <Time at={counted} /> on: there are too many requests before it to look through.
+        </small>
+      )}
       <RequestBars
         {...(found ?? { zone: search.zone, finished: [], aborted: [], failed: [] })}
         bucket={bucket}
