@@ -275,6 +275,7 @@ describe('what was used', () => {
       aborted: [0, 1],
       failed: [1, 0],
       total: 3,
+      countedFrom: null,
     })
     equal((await ask('GET', `${path}&outcome=failed`)).body['total'], 1)
     for (const [query, field] of [
