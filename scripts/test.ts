@@ -4,7 +4,7 @@
 import { spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { globSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
@@ -27,7 +27,7 @@ process.env[processorTimeFile] = times
 /**
  * The files that take longest, the longest first; the report at the end of a run shows which belong here.
  *
- * They begin before all others, so that neither process is left alone with one of them at the end.
+ * They begin before all others, so that no process is left alone with one of them at the end.
  */
 const longestFirst = [
   'scripts/test-groups/units-with-database.ts',
@@ -76,8 +76,11 @@ function runMatching(wanted: readonly string[]): void {
   process.exitCode = 1
 }
 
+/** One more than there are processors: files wait for a browser, a clock or a database half of their time. */
+const filesAtOnce = Math.min(availableParallelism() + 1, 8)
+
 /**
- * Runs two files at a time, each in its own process and begun in the order given, which `node --test` would sort.
+ * Runs files side by side, each in its own process and begun in the order given, which `node --test` would sort.
  *
  * A test that hangs fails after ten minutes.
  */
@@ -85,7 +88,7 @@ function runTests(files: readonly string[]): void {
   const events = run({
     cwd: root,
     files: files.map((file) => join(root, file)),
-    concurrency: 2,
+    concurrency: filesAtOnce,
     timeout: 600_000,
     execArgv: [`--import=${pathToFileURL(join(root, 'scripts/test-report/watch-test-file.ts')).href}`],
   })

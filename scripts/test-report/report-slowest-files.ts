@@ -15,7 +15,7 @@ export async function* reportSlowestFiles(events: AsyncIterable<TestEvent>): Asy
   }
   const processorSeconds = readProcessorSeconds()
   const slowest = files.toSorted((one, other) => other.seconds - one.seconds).slice(0, shown)
-  yield `${files.length} files took ${sumOf(files.map(({ seconds }) => seconds))} seconds, two at a time, and ${sumOf([...processorSeconds.values()])} of the processors.\n`
+  yield `${files.length} files took ${sumOf(files.map(({ seconds }) => seconds))} seconds together, and ${sumOf([...processorSeconds.values()])} of the processors.\n`
   yield 'The slowest, in seconds, and what they took of the processors:\n'
   for (const { name, seconds } of slowest) {
     yield `${seconds.toFixed(1).padStart(7)} ${(processorSeconds.get(name)?.toFixed(1) ?? '–').padStart(7)}  ${name}\n`
