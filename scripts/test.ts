@@ -24,6 +24,9 @@ process.env['ODYSSEY_TEST_POSTGRES'] = join(tmpdir(), `odyssey-test-postgres-${r
 process.env['ODYSSEY_TEST_POSTGRES_OWNER'] = String(process.pid)
 process.env[processorTimeFile] = times
 
+/** One more than there are processors: files wait for a browser, a clock or a database half of their time. */
+const filesAtOnce = Math.min(availableParallelism() + 1, 8)
+
 /**
  * The files that take longest, the longest first; the report at the end of a run shows which belong here.
  *
@@ -75,9 +78,6 @@ function runMatching(wanted: readonly string[]): void {
   console.error(`No test file has a path that contains ${wanted.join(' or ')}.`)
   process.exitCode = 1
 }
-
-/** One more than there are processors: files wait for a browser, a clock or a database half of their time. */
-const filesAtOnce = Math.min(availableParallelism() + 1, 8)
 
 /**
  * Runs files side by side, each in its own process and begun in the order given, which `node --test` would sort.
