@@ -53,6 +53,31 @@ export function searchSuite(dashboard: () => Dashboard): void {
       await context.close()
     })
 
+    test('leads from one request to the next one that is far behind', async () => {
+      const { owner, browser, service } = dashboard()
+      const key = await createKey(owner.page, baseOf(dashboard()), 'one after the other')
+      for (let asked = 0; asked < 2; asked++) equal(await askWith(service.address, { key }), 200)
+      const path = `/api/v1/organizations/${organizationOf(owner)}/ledger?limit=2`
+      const { data } = (await askApi(owner.page, 'GET', path)).body as { readonly data: readonly LedgerEntry[] }
+      const [first, second] = data
+      const context = await browser.newContext({ storageState: await owner.context.storageState() })
+      const page = await context.newPage()
+      await page.route('**/ledger?*', (route) => {
+        const after = new URL(route.request().url()).searchParams.get('after')
+        const place = Number(after?.replace('place-', '') ?? 0)
+        const isShort = place < 4
+        const row = place === 0 ? [first] : isShort ? [] : [second]
+        const searchedTo = isShort ? new Date(Date.UTC(2020, 0, 40 - place)).toISOString() : null
+        return route.fulfill({ json: { data: row, next: isShort ? `place-${place + 1}` : null, searchedTo } })
+      })
+      const filter = '?range=all&format=chat-completions'
+      await page.goto(`${baseOf(dashboard())}/requests/${first?.requestId}${filter}`)
+      await page.getByRole('button', { name: 'Next request ]', disabled: false }).click()
+      await page.waitForURL(`**/requests/${second?.requestId}${filter}`)
+      await page.getByTitle('This is the last request of the list.').waitFor()
+      await context.close()
+    })
+
     test('says from when on requests are counted', async () => {
       const { owner, browser } = dashboard()
       const context = await browser.newContext({ storageState: await owner.context.storageState() })
@@ -113,6 +138,8 @@ export function crowdSuite(dashboard: () => Dashboard): void {
     })
   })
 }
+
+type LedgerEntry = { readonly requestId: string }
 
 type Read = {
   /** Pages of the list. */

@@ -11,10 +11,14 @@ type Props = {
   readonly current: string
   /** Called at the end of what is known of the list. */
   readonly onEnd?: () => void
+  /** Why nothing follows the last one that is known, where that is not the end of the list. */
+  readonly atEnd?: string | undefined
 }
 
+export const stillRead = 'The list is still being read.'
+
 /** The way to the record before and after this one, as the list has them, by button and by `[` and `]`. */
-export function Neighbours({ what, hrefs: known, current, onEnd }: Props) {
+export function Neighbours({ what, hrefs: known, current, onEnd, atEnd }: Props) {
   const hrefs = known ?? []
   const at = hrefs.indexOf(current)
   const before = at > 0 ? hrefs[at - 1] : undefined
@@ -32,12 +36,7 @@ export function Neighbours({ what, hrefs: known, current, onEnd }: Props) {
     ),
   )
   if (known?.length === 0) return null
-  const none =
-    known === null
-      ? 'The list is still being read.'
-      : at === -1
-        ? `This ${what} is not in the list that you came from.`
-        : null
+  const none = known === null ? stillRead : at === -1 ? `This ${what} is not in the list that you came from.` : null
   return (
     <>
       <IconButton
@@ -49,7 +48,7 @@ export function Neighbours({ what, hrefs: known, current, onEnd }: Props) {
       <IconButton
         icon="right"
         name={`Next ${what} ]`}
-        reason={after === undefined ? (none ?? `This is the last ${what} of the list.`) : null}
+        reason={after === undefined ? (none ?? atEnd ?? `This is the last ${what} of the list.`) : null}
         onClick={() => go(after)}
       />
     </>
