@@ -1,6 +1,8 @@
 import { equal, ok } from 'node:assert/strict'
+import { once } from 'node:events'
 import { test } from 'node:test'
 import { getHeapSpaceStatistics } from 'node:v8'
+import { Worker } from 'node:worker_threads'
 import { createManualClock } from '../../test/harness/manual-clock.ts'
 import { MemoryReturn, openCollector, shrinkAfterLoading } from './memory-return.ts'
 
@@ -53,4 +55,14 @@ test('the young generation has its first size again after what has made it grow'
   shrinkAfterLoading()
   ok(youngBytes() < 2 * mebibyte, `${youngBytes()} bytes`)
   equal(kept.length, 400_000)
+})
+
+test('threads that open their collectors at one moment each get one', async () => {
+  const module = JSON.stringify(new URL('./memory-return.ts', import.meta.url).href)
+  const program = `import(${module}).then(({ openCollector }) => {
+    for (let count = 0; count < 300; count += 1) openCollector()
+  })`
+  const threads = Array.from({ length: 3 }, () => new Worker(program, { eval: true }))
+  // A thread that throws has its error reported before it exits.
+  await Promise.all(threads.map((thread) => once(thread, 'exit')))
 })

@@ -66,10 +66,12 @@ export function shrinkAfterLoading(): void {
 
 type Collect = (how?: { readonly type: 'major'; readonly flavor: 'last-resort' }) => void
 
-/** Returns what collects all garbage; the engine offers it when it is asked for it by a flag alone. */
+/**
+ * Returns what collects all garbage; the engine offers it when it is asked for it by a flag alone.
+ *
+ * The flag stays: it is one for all threads, and another one may be about to ask for its collector.
+ */
 export function openCollector(): Collect {
   setFlagsFromString('--expose-gc')
-  const collect = runInNewContext('gc') as Collect
-  setFlagsFromString('--no-expose-gc')
-  return collect
+  return runInNewContext('gc') as Collect
 }
