@@ -29,6 +29,9 @@ export function refusedUserOf({ cause }: ApiError): UserId | null {
 /** So many attempts are looked at at once, and the following ones so far apart. */
 type Pace = { readonly atOnce: number; readonly intervalMs: number }
 
+/** Whom somebody wants to sign in as; the person is null where nobody has the address. */
+export type TriedAccount = { readonly email: string; readonly userId: UserId | null }
+
 /** How often an account is tried in all, from wherever. */
 const inAll: Pace = { atOnce: 10, intervalMs: 60_000 }
 /** How much of that one network may use up: so whoever asks on and on from one leaves the rest to the person. */
@@ -42,12 +45,12 @@ const byDevice: Pace = { atOnce: 5, intervalMs: 300_000 }
  * A known browser that has used up its own is looked at as any other. What is asked for beyond a network's part is not
  * taken from the account's, so one network alone keeps nobody else out. Throws when there were too many.
  */
-export async function countAttempt(parts: SignInParts, email: string): Promise<void> {
+export async function countAttempt(parts: SignInParts, { email, userId }: TriedAccount): Promise<void> {
   const { db, clock, origin } = parts
   const account = accountOf(email)
   const own = ownOf(account, origin?.address)
   await db.deleteFrom('sign_in_failures').where('even_at', '<', clock.nowMs()).execute()
-  const device = knownDevice(parts, email)
+  const device = knownDevice(parts, userId)
   if (device !== null && (await count(parts, namedWithin(account, device), byDevice))) return
   if (!(await count(parts, own, byNetwork))) {
     throw tooMany('Too many attempts to sign in from here. Wait five minutes.', byNetwork)
@@ -94,9 +97,9 @@ async function count({ db, clock }: SignInParts, account: string, { atOnce, inte
  * Whoever did sign in was no guesser; those of other networks may be. So from a known browser that one's count is
  * forgotten, and from any other the account's, which theirs went into.
  */
-export async function forgetAttempts(parts: SignInParts, email: string): Promise<void> {
+export async function forgetAttempts(parts: SignInParts, { email, userId }: TriedAccount): Promise<void> {
   const account = accountOf(email)
-  const device = knownDevice(parts, email)
+  const device = knownDevice(parts, userId)
   const shared = device === null ? account : namedWithin(account, device)
   await parts.db
     .deleteFrom('sign_in_failures')

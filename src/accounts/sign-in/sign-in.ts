@@ -50,10 +50,10 @@ export type SecondFactor =
 export async function completeSignIn(parts: SignInParts, token: string, factor: SecondFactor): Promise<SignedIn> {
   const row = await findSessionRow(parts, token, 'totp')
   if (row === null) throw refuseSignIn()
-  const email = await emailOf(parts, row.user_id)
-  await countAttempt(parts, email)
+  const tried = { email: await emailOf(parts, row.user_id), userId: row.user_id }
+  await countAttempt(parts, tried)
   const method = await checkSecondFactor(parts, row.user_id, factor)
-  await forgetAttempts(parts, email)
+  await forgetAttempts(parts, tried)
   const browser = { origin: row.origin, address: row.address, agent: row.agent }
   await parts.db.deleteFrom('sessions').where('id', '=', row.id).execute()
   return begin(parts, { userId: row.user_id, method, state: 'open' }, browser)
@@ -107,11 +107,12 @@ async function checkProof(parts: SignInParts, { user }: Session, proof: Proof): 
 async function checkPassword(parts: SignInParts, { email, password }: GivenPassword): Promise<UserId> {
   if (parts.signIn.passwords === 'off') throw new ApiError({ code: 'not-found' }, 'Passwords are switched off here.')
   const normal = normalizeEmail(email)
-  await countAttempt(parts, normal)
   const user = await findUserByEmail(parts.db, normal)
+  const tried = { email: normal, userId: user?.id ?? null }
+  await countAttempt(parts, tried)
   const phc = user === null ? null : await readPhc(parts, user.id)
   if (!(await isPassword(phc, password)) || user === null || phc === null) throw refuseSignIn(user?.id)
-  if ((await readTotp(parts, user.id)) === null) await forgetAttempts(parts, normal)
+  if ((await readTotp(parts, user.id)) === null) await forgetAttempts(parts, tried)
   if (isOutdated(phc)) {
     const renewed = { phc: await hashPassword(password) }
     await parts.db.updateTable('passwords').set(renewed).where('user_id', '=', user.id).where('phc', '=', phc).execute()
@@ -201,7 +202,7 @@ async function open(parts: SignInParts, begun: Begun, browser: Browser): Promise
     note(null, { method }, made.id)
     return made.token
   })
-  return { token, state, device: rememberDevice(parts, await emailOf(parts, userId)) }
+  return { token, state, device: rememberDevice(parts, userId) }
 }
 
 /**

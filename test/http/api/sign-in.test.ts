@@ -350,6 +350,17 @@ onEachDatabase(({ open }) => {
       succeed(await signIn(known))
     })
 
+    test('is known no more to the browsers of whoever had its address before', async () => {
+      const former = person()
+      succeed(await signIn(former))
+      const [user] = await service.db.selectFrom('users').selectAll().execute()
+      const next = { ...user!, id: 'usr_next' as const }
+      await service.db.insertInto('users').values(next).execute()
+      await service.db.updateTable('user_emails').set({ user_id: next.id }).where('email', '=', owner.email).execute()
+      for (let number = 0; number < 10; number += 1) await signIn(attacker(number), { password: 'wrong' })
+      equal((await signIn(former, { password: 'wrong' })).status, 429)
+    })
+
     test('that was guessed leaves no count behind for longer than it means something', async () => {
       const rows = () => service.db.selectFrom('sign_in_failures').select('account').execute()
       for (let number = 0; number < 20; number += 1) await signIn(attacker(number), { email: `${number}@x.example` })
