@@ -1,5 +1,7 @@
-import { type RawBuilder, sql } from 'kysely'
+import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
 import type { Database } from '../../db/database.ts'
+import { isPostgres } from '../../db/is-postgres.ts'
+import type { Tables } from '../../db/tables.ts'
 import { conditionsOf, wholeRequestId, type LedgerFilter } from './ledger-filter.ts'
 
 /** The position of a row in the list, newest first. */
@@ -99,6 +101,29 @@ function boundsOf({ fromMs, toMs }: Pick<LedgerScan, 'fromMs' | 'toMs'>, { after
   return bounds
 }
 
+/**
+ * Rows of several leads in the order of the whole, at most `limit` of them.
+ *
+ * SQLite reads each part only as far as it is needed. PostgreSQL would read and sort all of them: it goes by an index where
+ * a part says its own order and where it ends.
+ */
+export function inOrder<Row>(
+  db: Database,
+  parts: readonly SelectQueryBuilder<Tables, 'ledger', Row>[],
+  limit: number,
+): SelectQueryBuilder<Tables, 'ledger', Row> | null {
+  const [first, ...others] = isPostgres(db) && parts.length > 1 ? parts.map((part) => bounded(db, part, limit)) : parts
+  if (first === undefined) return null
+  const all = others.reduce((sum, part) => sum.unionAll(part), first)
+  return all.orderBy('at', 'desc').orderBy('sequence', 'desc').limit(limit)
+}
+
+function bounded<Row>(db: Database, part: SelectQueryBuilder<Tables, 'ledger', Row>, limit: number): typeof part {
+  const inside = part.orderBy('at', 'desc').orderBy('sequence', 'desc').limit(limit).as('ledger')
+  // The same rows again, by the same name.
+  return db.selectFrom(inside).selectAll() as unknown as typeof part
+}
+
 /** The last row of the piece that begins there, by the index alone; null where fewer rows are left than it has. */
 export async function findPieceEnd(
   db: Database,
@@ -107,13 +132,13 @@ export async function findPieceEnd(
   rows: number,
 ): Promise<LedgerCursor | null> {
   const parts = selectSpans(db, { ...scan, rest: [] }, { after, upTo: null })
-  const [first, ...others] = parts.map((part) => part.select(['at', 'sequence']))
-  if (first === undefined) return null
-  const all = others.reduce((sum, part) => sum.unionAll(part), first)
+  const all = inOrder(
+    db,
+    parts.map((part) => part.select(['at', 'sequence'])),
+    rows,
+  )
   const end = await all
-    .orderBy('at', 'desc')
-    .orderBy('sequence', 'desc')
-    .offset(rows - 1)
+    ?.offset(rows - 1)
     .limit(1)
     .executeTakeFirst()
   return end ?? null

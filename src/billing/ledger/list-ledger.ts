@@ -4,6 +4,7 @@ import type { Database } from '../../db/database.ts'
 import type { LedgerFilter } from './ledger-filter.ts'
 import {
   findPieceEnd,
+  inOrder,
   planScan,
   selectSpans,
   type LedgerCursor,
@@ -72,9 +73,6 @@ function fullPage(rows: readonly LedgerRow[], limit: number): LedgerPage {
 }
 
 async function readRows(db: Database, scan: LedgerScan, span: LedgerSpan, limit: number): Promise<LedgerRow[]> {
-  const [first, ...others] = selectSpans(db, scan, span).map((part) => part.selectAll())
-  if (first === undefined) return []
-  // All parts come in the order of the whole, so each is read only as far as the page goes.
-  const all = others.reduce((sum, part) => sum.unionAll(part), first)
-  return all.orderBy('at', 'desc').orderBy('sequence', 'desc').limit(limit).execute()
+  const parts = selectSpans(db, scan, span).map((part) => part.selectAll())
+  return (await inOrder(db, parts, limit)?.execute()) ?? []
 }
