@@ -5,7 +5,7 @@ import type { Database } from '../../db/database.ts'
 import { bucketOfLedger, hourMs } from '../usage/usage-columns.ts'
 import type { LedgerFilter } from './ledger-filter.ts'
 import {
-  findPieceEnd,
+  piecesOf,
   planScan,
   selectSpans,
   type LedgerCursor,
@@ -35,21 +35,19 @@ export async function countByHour(
   db: Database,
   principal: Principal,
   filter: LedgerFilter,
-  { rowsPerPiece, piecesMax }: ScanBounds = countBounds,
+  bounds: ScanBounds = countBounds,
 ): Promise<HourCounts> {
   const projectIds = narrowProjects(principal, 'requests:read', filter)
   if (projectIds?.length === 0) return { hours: [], countedFromMs: null }
   const scan = planScan(db, { ...filter, ...(projectIds !== undefined && { projectIds }) })
   const sums = new Map<string, HourCount>()
-  let after: LedgerCursor | null = null
-  for (let pieces = 0; pieces < piecesMax; pieces++) {
-    const upTo: LedgerCursor | null = await findPieceEnd(db, scan, after, rowsPerPiece)
-    for (const count of await countSpan(db, scan, { after, upTo })) add(sums, count)
-    if (upTo === null) return { hours: [...sums.values()], countedFromMs: null }
-    after = upTo
+  let end: LedgerCursor | null = null
+  for await (const piece of piecesOf(db, scan, { after: null, ...bounds })) {
+    for (const count of await countSpan(db, scan, piece)) add(sums, count)
+    end = piece.upTo
   }
   // Others of the same moment as the last row may not have been looked at.
-  return { hours: [...sums.values()], countedFromMs: after === null ? null : after.at + 1 }
+  return { hours: [...sums.values()], countedFromMs: end === null ? null : end.at + 1 }
 }
 
 async function countSpan(db: Database, scan: LedgerScan, span: LedgerSpan): Promise<HourCount[]> {

@@ -26,6 +26,19 @@ export type LedgerFilter = {
   readonly toMs?: number
 }
 
+/** What there is an index for, each by itself. */
+export type Indexed = Pick<LedgerFilter, 'apiKeyId' | 'outcome' | 'projectIds' | 'model'>
+
+/** Written so that none of their indexes is taken: the rows are found by another one, and looked at for these. */
+export function passOver({ apiKeyId, outcome, projectIds, model }: Indexed): RawBuilder<boolean>[] {
+  const conditions: RawBuilder<boolean>[] = []
+  if (projectIds !== undefined) conditions.push(sql`project_id || '' in (${sql.join(projectIds)})`)
+  if (apiKeyId !== undefined) conditions.push(sql`api_key_id || '' = ${apiKeyId}`)
+  if (model !== undefined) conditions.push(sql`model || '' = ${model}`)
+  if (outcome !== undefined) conditions.push(sql`outcome || '' = ${outcome}`)
+  return conditions
+}
+
 type OtherFilters = Pick<
   LedgerFilter,
   | 'reason'

@@ -2,7 +2,7 @@ import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
 import type { Database } from '../../db/database.ts'
 import { isPostgres } from '../../db/is-postgres.ts'
 import type { Tables } from '../../db/tables.ts'
-import { conditionsOf, wholeRequestId, type LedgerFilter } from './ledger-filter.ts'
+import { conditionsOf, passOver, wholeRequestId, type Indexed, type LedgerFilter } from './ledger-filter.ts'
 
 /** The position of a row in the list, newest first. */
 export type LedgerCursor = { readonly at: number; readonly sequence: number }
@@ -31,20 +31,18 @@ export function planScan(db: Database, filter: LedgerFilter): LedgerScan {
   const { organizationId, fromMs = null, toMs = null, requestIdStart } = filter
   const inOrganization = sql<boolean>`organization_id = ${organizationId}`
   if (requestIdStart !== undefined && wholeRequestId.test(requestIdStart)) {
-    const all = [inOrganization, ...restOf(filter), ...conditionsOf(db, organizationId, filter)]
+    const all = [inOrganization, ...passOver(filter), ...conditionsOf(db, organizationId, filter)]
     const lead = sql<boolean>`${sql.join(all, sql` and `)}`
     return { leads: [lead], rest: [], fromMs, toMs }
   }
   const { leads, left } = leadOf(filter)
   return {
     leads: leads.map((lead) => (lead === null ? inOrganization : sql<boolean>`${inOrganization} and ${lead}`)),
-    rest: [...restOf(left), ...conditionsOf(db, organizationId, filter)],
+    rest: [...passOver(left), ...conditionsOf(db, organizationId, filter)],
     fromMs,
     toMs,
   }
 }
-
-type Indexed = Pick<LedgerFilter, 'apiKeyId' | 'outcome' | 'projectIds' | 'model'>
 
 /** The filter whose index leaves the fewest rows, and the other ones. */
 function leadOf(filter: Indexed): {
@@ -68,16 +66,6 @@ function leadOf(filter: Indexed): {
 function omit(filter: Indexed, name: keyof Indexed): Indexed {
   const { [name]: _, ...left } = filter
   return left
-}
-
-/** Written so that none of their indexes is taken, since that would read more than the piece that is looked through. */
-function restOf({ apiKeyId, outcome, projectIds, model }: Indexed): RawBuilder<boolean>[] {
-  const rest: RawBuilder<boolean>[] = []
-  if (projectIds !== undefined) rest.push(sql`project_id || '' in (${sql.join(projectIds)})`)
-  if (apiKeyId !== undefined) rest.push(sql`api_key_id || '' = ${apiKeyId}`)
-  if (model !== undefined) rest.push(sql`model || '' = ${model}`)
-  if (outcome !== undefined) rest.push(sql`outcome || '' = ${outcome}`)
-  return rest
 }
 
 /** Matching rows of a part of the ledger, of each lead for itself. */
@@ -124,8 +112,26 @@ function bounded<Row>(db: Database, part: SelectQueryBuilder<Tables, 'ledger', R
   return db.selectFrom(inside).selectAll() as unknown as typeof part
 }
 
+/**
+ * The pieces that a scan goes through, the newest first, at most `piecesMax` of them. The last one of all goes to the
+ * oldest row, so that its `upTo` is null.
+ */
+export async function* piecesOf(
+  db: Database,
+  scan: LedgerScan,
+  { after: start, rowsPerPiece, piecesMax }: ScanBounds & Pick<LedgerSpan, 'after'>,
+): AsyncGenerator<LedgerSpan> {
+  let after = start
+  for (let pieces = 0; pieces < piecesMax; pieces++) {
+    const upTo = await findPieceEnd(db, scan, after, rowsPerPiece)
+    yield { after, upTo }
+    if (upTo === null) return
+    after = upTo
+  }
+}
+
 /** The last row of the piece that begins there, by the index alone; null where fewer rows are left than it has. */
-export async function findPieceEnd(
+async function findPieceEnd(
   db: Database,
   scan: LedgerScan,
   after: LedgerCursor | null,

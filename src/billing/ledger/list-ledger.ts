@@ -3,8 +3,8 @@ import type { Principal } from '../../core/principal.ts'
 import type { Database } from '../../db/database.ts'
 import type { LedgerFilter } from './ledger-filter.ts'
 import {
-  findPieceEnd,
   inOrder,
+  piecesOf,
   planScan,
   selectSpans,
   type LedgerCursor,
@@ -53,17 +53,16 @@ export async function listLedger(
 async function searchPieces(
   db: Database,
   scan: LedgerScan,
-  { after: start, limit, rowsPerPiece, piecesMax }: Pick<LedgerSearch, 'after' | 'limit'> & ScanBounds,
+  { limit, ...bounds }: Pick<LedgerSearch, 'after' | 'limit'> & ScanBounds,
 ): Promise<LedgerPage> {
   const rows: LedgerRow[] = []
-  let after = start
-  for (let pieces = 0; pieces < piecesMax; pieces++) {
-    const upTo = await findPieceEnd(db, scan, after, rowsPerPiece)
-    rows.push(...(await readRows(db, scan, { after, upTo }, limit + 1 - rows.length)))
-    if (rows.length > limit || upTo === null) return fullPage(rows, limit)
-    after = upTo
+  let next: LedgerCursor | null = null
+  for await (const piece of piecesOf(db, scan, bounds)) {
+    rows.push(...(await readRows(db, scan, piece, limit + 1 - rows.length)))
+    if (rows.length > limit || piece.upTo === null) return fullPage(rows, limit)
+    next = piece.upTo
   }
-  return { rows, next: after, searchedToMs: rows.length < limit ? (after?.at ?? null) : null }
+  return { rows, next, searchedToMs: rows.length < limit ? (next?.at ?? null) : null }
 }
 
 function fullPage(rows: readonly LedgerRow[], limit: number): LedgerPage {

@@ -3,7 +3,7 @@ import type { OrganizationId, RequestId } from '../../core/ids.ts'
 import type { Database } from '../../db/database.ts'
 import type { LedgerTable } from '../../db/tables/billing.ts'
 import type { CacheReport, Usage } from '../../core/generation.ts'
-import { conditionsOf, type LedgerFilter } from './ledger-filter.ts'
+import { conditionsOf, passOver, type LedgerFilter } from './ledger-filter.ts'
 import { fromTokenColumns } from './token-columns.ts'
 import { narrowProjects, notFound, requirePermission, type Target } from '../../core/permission.ts'
 import type { Principal } from '../../core/principal.ts'
@@ -92,20 +92,17 @@ export async function readAdded(
 ): Promise<{ readonly rows: readonly LedgerRow[]; readonly count: number }> {
   const projectIds = narrowProjects(principal, 'requests:read', search)
   if (projectIds?.length === 0) return { rows: [], count: 0 }
-  const { organizationId, apiKeyId, model, outcome, fromMs, toMs } = search
+  const { organizationId, fromMs, toMs } = search
+  const seen = { ...search, ...(projectIds !== undefined && { projectIds }) }
   let query = db
     .selectFrom('ledger')
     .where('sequence', '>', search.afterSequence)
     .where('sequence', '<=', search.toSequence)
     // No index is to be taken for these: the few rows of a second are found by their sequence.
     .where(sql<boolean>`organization_id || '' = ${organizationId}`)
-  if (projectIds !== undefined) query = query.where(sql<boolean>`project_id || '' in (${sql.join(projectIds)})`)
-  if (apiKeyId !== undefined) query = query.where(sql<boolean>`api_key_id || '' = ${apiKeyId}`)
-  if (model !== undefined) query = query.where('model', '=', model)
-  if (outcome !== undefined) query = query.where('outcome', '=', outcome)
   if (fromMs !== undefined) query = query.where('at', '>=', fromMs)
   if (toMs !== undefined) query = query.where('at', '<', toMs)
-  for (const condition of conditionsOf(db, organizationId, search)) query = query.where(condition)
+  for (const condition of [...passOver(seen), ...conditionsOf(db, organizationId, seen)]) query = query.where(condition)
   const rows = await query.selectAll().orderBy('sequence', 'desc').limit(search.limit).execute()
   if (rows.length < search.limit) return { rows, count: rows.length }
   const { count } = await query.select((eb) => eb.fn.countAll().as('count')).executeTakeFirstOrThrow()
