@@ -1,22 +1,29 @@
-import { useEffect, useId, useRef } from 'react'
+import { useEffect, useId, useRef, type ReactNode } from 'react'
 import styles from './field.module.css'
 
-/** A day, beside its name, as in a bar of filters. */
-export function DayField({
-  label,
-  value,
-  onText,
-}: {
+type FilterProps = {
   readonly label: string
   readonly value: string
   readonly onText: (text: string) => void
-}) {
-  const id = useId()
+}
+
+/** A field beside its name. */
+function Named({ id, label, children }: { readonly id: string; readonly label: string; readonly children: ReactNode }) {
   return (
     <span className={styles.inline}>
       <label className={styles.label} htmlFor={id}>
         {label}
       </label>
+      {children}
+    </span>
+  )
+}
+
+/** A day, beside its name, as in a bar of filters. */
+export function DayField({ label, value, onText }: FilterProps) {
+  const id = useId()
+  return (
+    <Named id={id} label={label}>
       <input
         id={id}
         type="date"
@@ -24,14 +31,8 @@ export function DayField({
         value={value}
         onChange={(event) => onText(event.target.value)}
       />
-    </span>
+    </Named>
   )
-}
-
-type FilterProps = {
-  readonly label: string
-  readonly value: string
-  readonly onText: (text: string) => void
 }
 
 /** A text beside its name, as in a bar of filters; what is typed counts when the field is left or Enter is pressed. */
@@ -44,10 +45,7 @@ export function TextFilter({ inputMode, size = 12, ...props }: FilterProps & { i
     if (input.current !== null) input.current.value = value
   }, [value])
   return (
-    <span className={styles.inline}>
-      <label className={styles.label} htmlFor={id}>
-        {label}
-      </label>
+    <Named id={id} label={label}>
       <input
         ref={input}
         id={id}
@@ -58,7 +56,7 @@ export function TextFilter({ inputMode, size = 12, ...props }: FilterProps & { i
         onBlur={({ currentTarget }) => onText(currentTarget.value.trim())}
         onKeyDown={({ key, currentTarget }) => (key === 'Enter' ? onText(currentTarget.value.trim()) : undefined)}
       />
-    </span>
+    </Named>
   )
 }
 

@@ -1,5 +1,5 @@
-import { NameFilter } from '../../app/name-filter.tsx'
 import { useState } from 'react'
+import { NameFilter } from '../../app/name-filter.tsx'
 import type { PageParams } from '../../app/paths.ts'
 import { Button } from '../../kit/button.tsx'
 import { Checkbox } from '../../kit/field.tsx'
