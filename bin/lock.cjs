@@ -1,10 +1,11 @@
 'use strict'
 
 // A lock is a directory, because creating one succeeds for exactly one process. It
-// holds one file, the owner's token, whose name has the processes that are at work: a
-// file has its name at once, but its content later, and without that would pass for
-// one whose owner is dead. To take over from a dead owner one removes that very token first, which again
-// succeeds for exactly one process, so nobody removes the lock of a living successor.
+// holds one file, the owner's token, whose name says which processes are at work. The
+// name is there as soon as the file is; what would be written into it comes later, and
+// until then the token would pass for a dead owner's. To take over from a dead owner
+// one removes that very token first, which again succeeds for exactly one process, so
+// nobody removes the lock of a living successor.
 
 const fs = require('fs')
 const path = require('path')

@@ -63,6 +63,6 @@ test('threads that open their collectors at one moment each get one', async () =
     for (let count = 0; count < 300; count += 1) openCollector()
   })`
   const threads = Array.from({ length: 3 }, () => new Worker(program, { eval: true }))
-  // A thread that throws has its error reported before it exits.
+  // Waiting for the end of a thread fails with what the thread has thrown.
   await Promise.all(threads.map((thread) => once(thread, 'exit')))
 })

@@ -26,11 +26,11 @@ export function refusedUserOf({ cause }: ApiError): UserId | null {
   return cause instanceof RefusedUser ? cause.userId : null
 }
 
+/** Whom somebody wants to sign in as; the person is null where nobody has the address. */
+type TriedAccount = { readonly email: string; readonly userId: UserId | null }
+
 /** So many attempts are looked at at once, and the following ones so far apart. */
 type Pace = { readonly atOnce: number; readonly intervalMs: number }
-
-/** Whom somebody wants to sign in as; the person is null where nobody has the address. */
-export type TriedAccount = { readonly email: string; readonly userId: UserId | null }
 
 /** How often an account is tried in all, from wherever. */
 const inAll: Pace = { atOnce: 10, intervalMs: 60_000 }

@@ -141,7 +141,7 @@ const globals: Readonly<Record<string, unknown>> = {
   },
 }
 
-/** Names that the language itself gives a meaning to. */
+/** Names that the language, or whoever renders, gives a meaning to. */
 const ownNames = new Set(['loop', 'namespace', 'caller', 'self', 'super', 'strftime_now'])
 
 class ChatInterpreter extends Library {
