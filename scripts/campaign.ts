@@ -46,18 +46,31 @@ async function runCampaign(known: string, { run, count: countDefault, unit }: Ca
   process.setMaxListeners(0)
   Failures.told = (failure) => console.log(`  ✖ ${failure}`)
   const startedMs = performance.now()
-  const { figures, failures, failureCount } = await run({
+  const result = await run({
     seed,
     count,
     database,
     ...(values.weights !== undefined && { weights: resolve(values.weights) }),
     log: (line) => console.log(`  ${line}`),
+  }).catch((error: unknown) => {
+    const program = missingProgram(error)
+    if (program === null) throw error
+    console.error(`The campaign ${known} starts ${program}, which is not on this machine.`)
+    return null
   })
+  if (result === null) return 1
+  const { figures, failures, failureCount } = result
   const seconds = ((performance.now() - startedMs) / 1_000).toFixed(1)
   printTable({ [unit]: count, seconds, ...figures, failures: failureCount })
   for (const failure of failures) console.log(`✖ ${failure}`)
   if (failureCount > failures.length) console.log(`… and ${failureCount - failures.length} more`)
   return failureCount === 0 ? 0 : 1
+}
+
+/** The program that could not be started because there is none; null where something else was wrong. */
+function missingProgram(error: unknown): string | null {
+  const { code, syscall, path } = error as NodeJS.ErrnoException
+  return code === 'ENOENT' && syscall?.startsWith('spawn') === true ? (path ?? null) : null
 }
 
 function wholeNumber(option: string, given: string | undefined): number | null {

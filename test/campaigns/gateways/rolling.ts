@@ -20,8 +20,8 @@ const takenBackMs = 2_000
 /** `count` restarts, of the two gateways in turn. */
 export async function runRolling({ seed, count, log }: CampaignOptions): Promise<CampaignResult> {
   const failures = new Failures()
-  const shared = await openShared()
   const proxy = await openProxy(log)
+  const shared = await openShared()
   try {
     const settings = JSON.parse(readFileSync(join(folderOfFiles, 'odyssey.json'), 'utf8')) as {
       server: Record<string, unknown>
@@ -67,6 +67,8 @@ type Proxy = {
 
 /** HAProxy with the product's own configuration, but for the places where it listens, sends to and finds its certificate. */
 async function openProxy(log: (line: string) => void): Promise<Proxy> {
+  // Where there is no such program, this says so before anything is made.
+  execFileSync('haproxy', ['-v'], { stdio: 'ignore' })
   const folder = mkdtempSync(join(tmpdir(), 'odyssey-proxy-'))
   const [plain, secure, first, second] = [
     await findFreePort(),
