@@ -14,6 +14,7 @@ import { sql } from 'kysely'
 import { createDeliveries } from '../../src/billing/deliveries/deliveries.ts'
 import { findCharges } from '../../src/billing/deliveries/void-undelivered.ts'
 import type { LedgerFilter } from '../../src/billing/ledger/ledger-filter.ts'
+import { readMonthSums } from '../../src/billing/invoices/month-sums.ts'
 import { listLedger } from '../../src/billing/ledger/list-ledger.ts'
 import { isPostgres } from '../../src/db/is-postgres.ts'
 import { systemClock } from '../../src/lib/clock.ts'
@@ -82,19 +83,27 @@ async function askAll(nowMs: number): Promise<void> {
   // No index is for what else a page can be narrowed to: the slowest is what nothing matches.
   await ask('of a client’s id that nobody gave', scans, page({ clientRequestId: 'none' }))
   await ask('of a reason that nothing ended by', scans, page({ reason: 'none' }))
-  await askMeanwhile(page({}), page({ reason: 'none' }))
+  await askMeanwhile('plain, while a reason is looked for', page({}), page({ reason: 'none' }))
+  const month = new Date(nowMs).toISOString().slice(0, 'yyyy-mm'.length)
+  const addUp = () => readMonthSums(db, { organizationId: 'org_1', month })
+  await ask('an invoice’s sums of the month', scans, addUp)
+  await askMeanwhile('plain, while an invoice’s sums are added up', page({}), addUp)
 }
 
-/** What a page takes while somebody looks for what is not there, one search after the other. */
-async function askMeanwhile(plain: () => Promise<unknown>, search: () => Promise<unknown>): Promise<void> {
+/** What a page takes while somebody reads all rows, one time after the other. */
+async function askMeanwhile(
+  name: string,
+  plain: () => Promise<unknown>,
+  readAll: () => Promise<unknown>,
+): Promise<void> {
   let isOver = false
   const goOn = async () => {
-    while (!isOver) await search()
+    while (!isOver) await readAll()
   }
-  const searches = goOn()
-  await ask('plain, while a reason is looked for', runs, plain)
+  const reading = goOn()
+  await ask(name, runs, plain)
   isOver = true
-  await searches
+  await reading
 }
 
 /** As if the last request had just ended, and were the repetition of a body. */

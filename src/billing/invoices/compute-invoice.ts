@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import type { OrganizationId } from '../../core/ids.ts'
 import { picosPerMicro, roundToMicros } from '../../core/money.ts'
 import type { Database } from '../../db/database.ts'
@@ -7,9 +6,7 @@ import { periodOf } from '../availability/month.ts'
 import type { Price } from '../prices/price.ts'
 import { readPrices } from '../prices/prices.ts'
 import { readAccountEntries, type AccountEntry } from './account-entries.ts'
-
-export const tokenKinds = ['input', 'cacheRead', 'cacheWriteShort', 'cacheWriteLong', 'output'] as const
-export type TokenKind = (typeof tokenKinds)[number]
+import { readMonthSums, tokenKinds, type MonthSum, type TokenKind } from './month-sums.ts'
 
 /** One kind of a model's tokens at one price. */
 export type UsageLine = {
@@ -55,10 +52,10 @@ export type InvoiceQuestion = Pick<InvoiceContent, 'organizationId' | 'month' | 
 export async function computeInvoice(db: Database, question: InvoiceQuestion): Promise<InvoiceContent> {
   const { organizationId, month, currency } = question
   const period = periodOf(month)
-  const sums = await readSums(db, question)
+  const sums = await readMonthSums(db, question)
   const prices = new Map((await readPrices(db, currency)).map((price) => [price.id, price]))
-  const priced = sums.flatMap((sum) => (sum.price_id === null ? [] : [{ ...sum, price_id: sum.price_id }]))
-  const lines = priced.flatMap((sum) => linesOf(sum, prices.get(sum.price_id)))
+  const priced = sums.flatMap((sum) => (sum.priceId === null ? [] : [{ ...sum, priceId: sum.priceId }]))
+  const lines = priced.flatMap((sum) => linesOf(sum, prices.get(sum.priceId)))
   const chargesPicos = priced.reduce((all, sum) => all + picosOf(sum), 0n)
   const credits = await readCredits(db, question)
   const entries = await readAccountEntries(db, organizationId, period)
@@ -69,7 +66,7 @@ export async function computeInvoice(db: Database, question: InvoiceQuestion): P
   return {
     ...question,
     requests: sums.reduce((all, { requests }) => all + requests, 0),
-    unpriced: sums.reduce((all, { requests, price_id: price }) => all + (price === null ? requests : 0), 0),
+    unpriced: sums.reduce((all, { requests, priceId }) => all + (priceId === null ? requests : 0), 0),
     lines,
     rounding: priced.flatMap((sum) => roundingOf(sum, lines)),
     chargesPicos,
@@ -82,67 +79,13 @@ export async function computeInvoice(db: Database, question: InvoiceQuestion): P
   }
 }
 
-type Sums = {
-  readonly model: string
-  readonly price_id: PriceId | null
-  readonly requests: number
-  readonly cost_micros: number
-  readonly cost_rest_picos: number
-  readonly tokens: Readonly<Record<TokenKind, number>>
+function picosOf({ costMicros, costRestPicos }: MonthSum): bigint {
+  return BigInt(costMicros) * picosPerMicro + BigInt(costRestPicos)
 }
 
-/** By model and price. What failed costs nothing, so its tokens stand on no line. */
-async function readSums(db: Database, { organizationId, month }: InvoiceQuestion): Promise<readonly Sums[]> {
-  const { fromMs, untilMs } = periodOf(month)
-  const sumIf = (column: string) =>
-    sql<number>`cast(coalesce(sum(case when outcome <> 'failed' then ${sql.ref(column)} else 0 end), 0) as bigint)`
-  const rows = await db
-    .selectFrom('ledger')
-    .select(['model', 'price_id'])
-    .select([
-      sql<number>`cast(sum(case when kind = 'charge' then 1 else 0 end) as bigint)`.as('requests'),
-      sql<number>`cast(coalesce(sum(cost_micros), 0) as bigint)`.as('cost_micros'),
-      sql<number>`cast(coalesce(sum(cost_rest_picos), 0) as bigint)`.as('cost_rest_picos'),
-      sumIf('input_uncached').as('input'),
-      sumIf('input_cache_read').as('cache_read'),
-      sumIf('input_cache_write').as('cache_write'),
-      sumIf('input_cache_write_long').as('cache_write_long'),
-      sumIf('output').as('output'),
-    ])
-    .where('organization_id', '=', organizationId)
-    .where('at', '>=', fromMs)
-    .where('at', '<', untilMs)
-    .groupBy(['model', 'price_id'])
-    .execute()
-  return rows
-    .toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
-    .map((row) => {
-      const {
-        input,
-        cache_read: cacheRead,
-        cache_write: cacheWrite,
-        cache_write_long: cacheWriteLong,
-        output,
-        ...rest
-      } = row
-      return {
-        ...rest,
-        tokens: { input, cacheRead, cacheWriteShort: cacheWrite - cacheWriteLong, cacheWriteLong, output },
-      }
-    })
-}
+type Priced = MonthSum & { readonly priceId: PriceId }
 
-function nameOf({ model, price_id: priceId }: Pick<Sums, 'model' | 'price_id'>): string {
-  return `${model} ${priceId ?? ''}`
-}
-
-function picosOf({ cost_micros: micros, cost_rest_picos: rest }: Sums): bigint {
-  return BigInt(micros) * picosPerMicro + BigInt(rest)
-}
-
-type Priced = Sums & { readonly price_id: PriceId }
-
-function linesOf({ model, price_id: priceId, tokens }: Priced, price: Price | undefined): UsageLine[] {
+function linesOf({ model, priceId, tokens }: Priced, price: Price | undefined): UsageLine[] {
   const { rates, effectiveAtMs } = price ?? { rates: null, effectiveAtMs: 0 }
   // What it would have cost is not known; the whole of it is told as a difference.
   if (rates === null) return []
@@ -155,7 +98,7 @@ function linesOf({ model, price_id: priceId, tokens }: Priced, price: Price | un
 }
 
 function roundingOf(sum: Priced, lines: readonly UsageLine[]): RoundingLine[] {
-  const { model, price_id: priceId } = sum
+  const { model, priceId } = sum
   const own = lines.filter((line) => line.model === model && line.priceId === priceId)
   const picos = picosOf(sum) - own.reduce((all, line) => all + line.picos, 0n)
   return picos === 0n ? [] : [{ model, priceId, picos }]

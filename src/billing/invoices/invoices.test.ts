@@ -16,6 +16,7 @@ import { rollUp } from '../usage/roll-up.ts'
 import { addAccountEntry } from './account-entries.ts'
 import { closeInvoice, closeInvoices } from './close-invoices.ts'
 import type { InvoiceQuestion } from './compute-invoice.ts'
+import { readMonthSums } from './month-sums.ts'
 import { requireCurrency } from './require-currency.ts'
 import { writeInvoicePage } from './invoice-page.ts'
 import { invoiceToCsv, listInvoices, readInvoice } from './read-invoices.ts'
@@ -30,6 +31,11 @@ const rates = { input: 3_000_001, cacheRead: 300_000, cacheWriteShort: 3_750_000
 const key = generateKeyPairSync('ed25519').privateKey
 const signing = { keys: [localKey(key)], name: 'invoices.example' }
 const keys = [publicKeyOf(key)]
+
+/** The tokens of so many requests as each test has them. */
+const spent = (requests: number) => {
+  return { input: requests, cacheRead: 0, cacheWriteShort: 0, cacheWriteLong: 0, output: 7 * requests }
+}
 
 onEachDatabase(({ open }) => {
   let db: Database
@@ -60,6 +66,23 @@ onEachDatabase(({ open }) => {
   const read = async (number = 1) => (await readInvoice(db, operator, { organizationId, number })).text
   const add = (kind: 'prepayment' | 'adjustment', micros: number) =>
     addAccountEntry({ db, clock, currency: 'USD' }, operator, { organizationId, kind, micros, reason: 'why' })
+
+  test('a month has the same sums in whatever pieces its rows are added up', async () => {
+    const whole = await readMonthSums(db, question)
+    deepEqual(
+      whole.map(({ requests, costMicros, costRestPicos, tokens }) => ({
+        requests,
+        costMicros,
+        costRestPicos,
+        ...tokens,
+      })),
+      [
+        { requests: 1, costMicros: 0, costRestPicos: 0, ...spent(1) },
+        { requests: 3, costMicros: 6, costRestPicos: 128, ...spent(2) },
+      ],
+    )
+    for (const rowsPerPiece of [1, 2, 3]) deepEqual(await readMonthSums(db, question, rowsPerPiece), whole)
+  })
 
   test('an invoice has what the month’s requests cost, by model, kind and price, and nothing of what failed or had no price', async () => {
     await close()
