@@ -31,6 +31,7 @@ import { alerts } from './migrations/alerts/050-alerts.ts'
 import { cosignatures } from './migrations/alerts/093-cosignatures.ts'
 import { keyNetworks } from './migrations/alerts/103-key-networks.ts'
 import { topicStarts } from './migrations/alerts/123-topic-starts.ts'
+import { recentMinutes } from './migrations/billing/124-recent-minutes.ts'
 import { entryCurrency } from './migrations/billing/122-entry-currency.ts'
 import { knownMinutes } from './migrations/billing/121-known-minutes.ts'
 import { givenUp } from './migrations/alerts/120-given-up.ts'
@@ -180,4 +181,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '121-known-minutes': knownMinutes,
   '122-entry-currency': entryCurrency,
   '123-topic-starts': topicStarts,
+  '124-recent-minutes': recentMinutes,
 }

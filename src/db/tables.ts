@@ -85,6 +85,7 @@ import type {
   ReconciliationTable,
   RefusalTable,
   RepetitionTable,
+  RecentMinuteTable,
   UsageTable,
   AttributedHourTable,
   AttributionProgressTable,
@@ -174,6 +175,7 @@ export type Tables = {
   prices: PriceTable
   usage_hours: UsageTable
   usage_days: UsageTable
+  recent_minutes: RecentMinuteTable
   attributed_hours: AttributedHourTable
   attribution_values: AttributionValueTable
   attribution_progress: AttributionProgressTable

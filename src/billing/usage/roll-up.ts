@@ -7,6 +7,7 @@ import { systemClock, type Clock } from '../../lib/clock.ts'
 import { addKnownRows } from '../availability/known-minutes.ts'
 import { addToMinutes } from '../availability/minutes.ts'
 import { lastSettled } from './last-settled.ts'
+import { addRecentRows } from './recent-minutes.ts'
 import { bucketOfLedger, summedColumns, sumsOfLedger, widths, type UsageTableName } from './usage-columns.ts'
 
 /** Few enough that nobody who wants to write waits longer than a few hundredths of a second. */
@@ -48,6 +49,7 @@ function rollUpBatch(db: Database, { last, batchRows, nowMs }: BatchOptions): Pr
     for (const table of ['usage_hours', 'usage_days'] as const) await addRows(transaction, table, { after, upTo })
     await addToMinutes(transaction, { after, upTo })
     await addKnownRows(transaction, { after, upTo, nowMs })
+    await addRecentRows(transaction, { after, upTo, nowMs })
     await transaction.updateTable('ledger_progress').set({ rolled_up_to: upTo }).execute()
     return upTo < last
   })

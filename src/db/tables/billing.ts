@@ -127,6 +127,17 @@ export type UsageTable = TokenColumns & {
   readonly cost_rest_picos: number
 }
 
+/** What was asked in a project in each of the last minutes, by the beginning of the minute. */
+export type RecentMinuteTable = {
+  readonly organization_id: OrganizationId
+  readonly at: number
+  readonly project_id: ProjectId
+  readonly requests: number
+  readonly failed: number
+  readonly aborted: number
+  readonly output: number
+}
+
 /** Sums of the ledger by the hour and by whom requests are for; a request counts once in each dimension that it has. */
 export type AttributedHourTable = UsageTable & {
   /** `user`, or `tag:` and the tag's key. */

@@ -5,6 +5,9 @@ import { afterEach, beforeEach, describe, test } from 'node:test'
 import { setPrice } from '../../../src/billing/prices/prices.ts'
 import type { ApiKeyId } from '../../../src/core/ids.ts'
 import type { Permission } from '../../../src/core/permission.ts'
+import { insertRows } from '../../../src/billing/ledger/writer/insert-rows.ts'
+import { rowsReadBy } from '../../harness/databases/count-rows.ts'
+import { ledgerRow } from '../../harness/databases/ledger-row.ts'
 import { onEachDatabase } from '../../harness/databases/databases.ts'
 import { openManagementService, type Answer, type ManagementService } from '../../harness/management-service.ts'
 import { signInPerson } from '../../harness/sign-in.ts'
@@ -353,5 +356,35 @@ onEachDatabase(({ open }) => {
     const models = body['models'] as { id: string; firstTokenMs: { p50: number } | null }[]
     equal(models.find(({ id }) => id === 'clarke-1.0')?.firstTokenMs?.p50, 3)
     ok(models.some(({ firstTokenMs }) => firstTokenMs === null))
+  })
+
+  test('the overview of an organization with many requests in the hour reads no more rows than of one with a thousand', async () => {
+    const { apiKey } = await createKey({ name: 'busy' })
+    const ids = {
+      organization_id: company.organizationId,
+      project_id: company.projectId,
+      api_key_id: apiKey.id,
+      at: service.clock.nowMs(),
+      admitted_at: service.clock.nowMs(),
+    }
+    const many = Array.from({ length: 4_000 }, (_, number) => ({
+      ...ledgerRow(number),
+      ...ids,
+      first_token_ms: number,
+    }))
+    for (let start = 0; start < many.length; start += 500) {
+      await insertRows(service.accounts.db, many.slice(start, start + 500))
+    }
+    let body: Record<string, unknown> = {}
+    const rowsRead = await rowsReadBy(async () => (body = await read(within('overview'))))
+    ok(rowsRead > 0 && rowsRead < 1_500, `${rowsRead} rows were read`)
+    const minutes = body['minutes'] as Record<string, number>[]
+    equal(minutes.at(-1)?.['requests'], 4_000)
+    const models = body['models'] as { id: string; firstTokenMs: { p50: number; p95: number } | null }[]
+    deepEqual(
+      models.find(({ id }) => id === 'clarke-1.0')?.firstTokenMs,
+      { p50: 3_500, p95: 3_950 },
+      'of the newest thousand',
+    )
   })
 })

@@ -1,11 +1,12 @@
-import { sql } from 'kysely'
 import { z } from 'zod'
 import { countOwners } from '../../../accounts/read-member.ts'
+import { readNewestWaits, waitsMax } from '../../../billing/ledger/newest-waits.ts'
+import { readRecentMinutes, type RecentMinute } from '../../../billing/usage/recent-minutes.ts'
 import { readUsage, type UsageRow } from '../../../billing/usage/query-usage.ts'
 import { dayMs, hourMs } from '../../../billing/usage/usage-columns.ts'
 import type { OrganizationId } from '../../../core/ids.ts'
 import { toMicrosText } from '../../../core/money.ts'
-import { may, narrowProjects, seenProjects } from '../../../core/permission.ts'
+import { may, seenProjects } from '../../../core/permission.ts'
 import type { Principal } from '../../../core/principal.ts'
 import { listAlerts } from '../../../limits/settings/budget-alerts.ts'
 import { engineStates } from '../../../core/engine.ts'
@@ -22,7 +23,7 @@ const tile = z.strictObject({
   firstTokenMs: z
     .strictObject({ p50: z.number(), p95: z.number() })
     .nullable()
-    .describe('Of the organization’s requests in the last hour.'),
+    .describe(`Of the organization’s requests in the last hour, of each model’s newest ${waitsMax} at most.`),
 })
 
 const minute = z.strictObject({
@@ -70,10 +71,11 @@ export const overviewRoutes: readonly Route[] = [
     async work({ parts, principal, params: { organizationId } }) {
       const asking = { parts, principal, organizationId, nowMs: parts.accounts.clock.nowMs() }
       const seesUsage = seenProjects(principal, 'usage:read', organizationId) !== undefined
-      const lastHour = seesUsage ? await readLastHour(asking) : []
+      const wanted = { organizationId, fromMs: firstMinute(asking.nowMs) }
+      const lastHour = seesUsage ? await readRecentMinutes(parts.accounts.db, principal, wanted) : []
       const hasRequest = lastHour.length > 0 || (await hasRequests(asking))
       return {
-        models: showModels(asking, lastHour),
+        models: await showModels(asking, lastHour.length > 0),
         minutes: seesUsage ? showMinutes(asking, lastHour) : [],
         ...(seesUsage ? await readCosts(asking) : noCosts),
         openAlerts: await countAlerts(asking),
@@ -96,51 +98,31 @@ type Asking = {
   readonly nowMs: number
 }
 
-type LastHourRow = {
-  readonly minute: number
-  readonly model: string
-  readonly outcome: string
-  readonly output: number
-  readonly first_token_ms: number | null
-}
-
-async function readLastHour({ parts, principal, organizationId, nowMs }: Asking): Promise<readonly LastHourRow[]> {
-  const projects = narrowProjects(principal, 'usage:read', { organizationId })
-  if (projects?.length === 0) return []
-  let query = parts.accounts.db
-    .selectFrom('ledger')
-    .select(['model', 'outcome', 'output', 'first_token_ms', sql<number>`at - at % ${sql.lit(minuteMs)}`.as('minute')])
-    .where('organization_id', '=', organizationId)
-    .where('at', '>=', firstMinute(nowMs))
-    .where('kind', '=', 'charge')
-  if (projects !== undefined) query = query.where('project_id', 'in', projects)
-  return query.execute()
-}
-
 function firstMinute(nowMs: number): number {
   return Math.floor(nowMs / minuteMs) * minuteMs - (minutesShown - 1) * minuteMs
 }
 
-function showMinutes({ nowMs }: Asking, rows: readonly LastHourRow[]): z.input<typeof minute>[] {
-  const byMinute = Map.groupBy(rows, (row) => row.minute)
+function showMinutes({ nowMs }: Asking, minutes: readonly RecentMinute[]): z.input<typeof minute>[] {
+  const byStart = new Map(minutes.map((counts) => [counts.startMs, counts]))
   return Array.from({ length: minutesShown }, (_, index) => {
     const startMs = firstMinute(nowMs) + index * minuteMs
-    const own = byMinute.get(startMs) ?? []
-    const count = (outcome: string) => own.filter((row) => row.outcome === outcome).length
-    const outputTokens = own.reduce((sum, { output }) => sum + output, 0)
-    const ends = { failed: count('failed'), aborted: count('aborted') }
-    return { startsAt: toTime(startMs), requests: own.length, ...ends, outputTokens }
+    const { requests = 0, failed = 0, aborted = 0, output = 0 } = byStart.get(startMs) ?? {}
+    return { startsAt: toTime(startMs), requests, failed, aborted, outputTokens: output }
   })
 }
 
-function showModels({ parts, principal }: Asking, rows: readonly LastHourRow[]): z.input<typeof tile>[] {
+function showModels(asking: Asking, hasRequests: boolean): Promise<z.input<typeof tile>[]> {
+  const { parts, principal, organizationId, nowMs } = asking
   const seesEngines = may(principal, 'engines:read', { organizationId: null })
-  return parts.catalog.list().map(({ model: { id, windowTokens }, ...lane }) => {
-    const { state, running, waiting } = statusOf(lane)
-    const times = rows.flatMap((row) => (row.model === id && row.first_token_ms !== null ? [row.first_token_ms] : []))
-    const counts = seesEngines ? { running, waiting } : { running: null, waiting: null }
-    return { id, state, windowTokens, ...counts, firstTokenMs: percentiles(times) }
-  })
+  return Promise.all(
+    parts.catalog.list().map(async ({ model: { id, windowTokens }, ...lane }) => {
+      const { state, running, waiting } = statusOf(lane)
+      const wanted = { organizationId, model: id, fromMs: firstMinute(nowMs) }
+      const waits = hasRequests ? await readNewestWaits(parts.accounts.db, principal, wanted) : []
+      const counts = seesEngines ? { running, waiting } : { running: null, waiting: null }
+      return { id, state, windowTokens, ...counts, firstTokenMs: percentiles(waits) }
+    }),
+  )
 }
 
 function percentiles(times: readonly number[]): { p50: number; p95: number } | null {
