@@ -80,7 +80,7 @@ async function playRound(lane: Lane, round: number, livesMs: number): Promise<nu
 function writeUntilKilled(location: DatabaseLocation, first: number, livesMs: number): Promise<number[]> {
   const url = location.databaseUrl === null ? [] : [location.databaseUrl]
   const child = spawn(process.execPath, [program, location.home, String(first), ...url], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['pipe', 'pipe', 'inherit'],
   })
   child.stdout.once('data', () => setTimeout(() => child.kill('SIGKILL'), livesMs))
   return new Promise((resolve, reject) => {

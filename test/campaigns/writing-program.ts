@@ -12,6 +12,9 @@ flushCompileCache()
 const [home = '', first = '0', databaseUrl = null] = process.argv.slice(2)
 const writersAtOnce = 8
 
+// Should the campaign be ended, nobody is left to kill this.
+process.stdin.resume().once('end', () => process.exit())
+
 const writer = await openLedgerWriter({ home, databaseUrl }, { failed: console.error, recovered() {} })
 // A file takes every line, whatever becomes of this process; a pipe that is full does not.
 const told = openSync(join(home, 'told'), 'w')

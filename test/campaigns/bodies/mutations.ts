@@ -29,7 +29,8 @@ const atOnce = 16
 const garbageShare = 0.03
 /** A body of 32 MiB passes through several copies; what stays beyond that after the campaign is a leak. */
 const growthMiBMax = 400
-const answerMsMax = 20_000
+/** As long as nobody waits on a machine that other programs leave a tenth of. */
+const answerMsMax = 60_000
 
 type Course = {
   readonly service: Service
