@@ -1,4 +1,4 @@
-import { equal, ok } from 'node:assert/strict'
+import { equal, notEqual, ok } from 'node:assert/strict'
 import { ChildProcess, fork } from 'node:child_process'
 import { test } from 'node:test'
 import { getLlama } from 'node-llama-cpp'
@@ -40,6 +40,18 @@ test('what else is started while the library is opened is started', async () => 
   })
   ok(started instanceof ChildProcess && started.pid !== undefined)
   started.kill('SIGKILL')
+})
+
+test('processes are as they were once the last of several openings is over', async () => {
+  const before = fork
+  const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const openings = [withoutTrial(() => first.promise), withoutTrial(() => second.promise)]
+  first.resolve()
+  await openings[0]
+  notEqual(fork, before, 'the second one is not tried out either')
+  second.resolve()
+  await openings[1]
+  equal(fork, before)
 })
 
 test('processes are as they were where the library could not be opened', async () => {

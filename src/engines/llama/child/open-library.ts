@@ -44,19 +44,29 @@ async function isTried(gpu: LoadSettings['gpu']): Promise<boolean> {
  * A build that breaks ends the child, as a trial would have ended; one that finds no card computes without.
  */
 export async function withoutTrial<Opened>(open: () => Promise<Opened>): Promise<Opened> {
-  // Not imported, since nothing is to be started here: an import could not be changed either.
-  const childProcess = process.getBuiltinModule('node:child_process')
-  const { fork } = childProcess
-  const forkOthers = (path: string | URL, ...rest: never[]) =>
-    isTrial(path) ? passTrial() : Reflect.apply(fork, childProcess, [path, ...rest])
-  childProcess.fork = forkOthers as unknown as typeof fork
-  syncBuiltinESMExports()
+  if (openings === 0) replaceFork(forkOthers as unknown as typeof fork)
+  openings += 1
   try {
     return await open()
   } finally {
-    childProcess.fork = fork
-    syncBuiltinESMExports()
+    openings -= 1
+    if (openings === 0) replaceFork(fork)
   }
+}
+
+// Not imported, since nothing is to be started here: an import could not be changed either.
+const childProcess = process.getBuiltinModule('node:child_process')
+const { fork } = childProcess
+/** How many open the library at the moment: the last of them leaves processes as they were. */
+let openings = 0
+
+function forkOthers(path: string | URL, ...rest: never[]): unknown {
+  return isTrial(path) ? passTrial() : Reflect.apply(fork, childProcess, [path, ...rest])
+}
+
+function replaceFork(other: typeof fork): void {
+  childProcess.fork = other
+  syncBuiltinESMExports()
 }
 
 /** What else this process starts meanwhile is no trial. */
