@@ -102,18 +102,14 @@ export async function findAskingDirectory(
   token: string,
 ): Promise<AskingDirectory | null> {
   if (!isWellFormedKey(token, 'directory')) return null
-  const row = await db
-    .selectFrom('directory_tokens')
+  const now = clock.nowMs()
+  const row = await goodTokens(db, now)
     .innerJoin('directories', 'directories.id', 'directory_tokens.directory_id')
-    .innerJoin('organizations', 'organizations.id', 'directories.organization_id')
-    .select(['directories.id', 'directories.organization_id', 'default_role', 'last_seen_at', 'expires_at'])
+    .select(['directories.id', 'directories.organization_id', 'default_role', 'last_seen_at'])
     .select('directory_tokens.id as token_id')
     .where('token_hash', '=', hashKey(hashSecret, token))
-    .where('revoked_at', 'is', null)
-    .where('organizations.disabled_at', 'is', null)
     .executeTakeFirst()
-  const now = clock.nowMs()
-  if (row === undefined || (row.expires_at !== null && row.expires_at <= now)) return null
+  if (row === undefined) return null
   const { id, organization_id: organizationId, default_role: defaultRole } = row
   if (row.last_seen_at === null || row.last_seen_at <= now - minuteMs) {
     const seen = now - (now % minuteMs)
@@ -129,14 +125,19 @@ export async function isStillGood(
   { tokenId }: AskingDirectory,
   nowMs: number,
 ): Promise<boolean> {
-  const row = await transaction
-    .selectFrom('directory_tokens')
-    .innerJoin('organizations', 'organizations.id', 'directory_tokens.organization_id')
+  const row = await goodTokens(transaction, nowMs)
     .select('directory_tokens.id')
     .where('directory_tokens.id', '=', tokenId)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** Tokens that are neither revoked nor over, of organizations that are not disabled. */
+function goodTokens(db: Pick<Transaction<Tables>, 'selectFrom'>, nowMs: number) {
+  return db
+    .selectFrom('directory_tokens')
+    .innerJoin('organizations', 'organizations.id', 'directory_tokens.organization_id')
     .where('revoked_at', 'is', null)
     .where(({ or, eb }) => or([eb('expires_at', 'is', null), eb('expires_at', '>', nowMs)]))
     .where('organizations.disabled_at', 'is', null)
-    .executeTakeFirst()
-  return row !== undefined
 }
