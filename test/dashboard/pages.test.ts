@@ -68,6 +68,8 @@ const wideRow = {
   durationMs: 1_217_000,
   costMicros: '2022271',
 }
+/** As large as its figures commonly get, with every share that is usual. */
+const wideBudget = { period: 'month', microsMax: 12_345_000_000, tokensMax: null, alertPercents: [50, 80, 90, 100] }
 const narrow = { width: 320, height: 700 }
 
 for (const [name, { title }] of pages) {
@@ -163,6 +165,28 @@ suite('the list of requests', () => {
     })
     await page.goto(origin + pagePath('requests', params))
     await page.getByText('Finished: tool calls').first().waitFor()
+    deepEqual(await widerTables(page), [])
+    await page.unrouteAll({ behavior: 'wait' })
+  })
+})
+
+suite('the list of budgets', () => {
+  test('says in one line on a desk at which shares it alerts', async () => {
+    const { page, origin } = dashboard().owner
+    await page.setViewportSize(wide)
+    await page.route(/\/api\/.*\/budgets\b/, async (route) => {
+      const response = await route.fetch()
+      const { data, ...rest } = (await response.json()) as { readonly data: readonly object[] }
+      await route.fulfill({ json: { ...rest, data: data.map((budget) => ({ ...budget, ...wideBudget })) } })
+    })
+    await page.goto(origin + pagePath('budgets', params))
+    const shares = page.getByRole('cell', { name: '50, 80, 90, 100 %' }).first()
+    const tops = await shares.evaluate((cell) => {
+      const text = document.createRange()
+      text.selectNodeContents(cell)
+      return [...text.getClientRects()].map(({ top }) => top)
+    })
+    equal(new Set(tops).size, 1)
     deepEqual(await widerTables(page), [])
     await page.unrouteAll({ behavior: 'wait' })
   })

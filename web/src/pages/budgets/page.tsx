@@ -138,8 +138,8 @@ function BudgetTable({ organizationId, budgets, onOpen }: TableProps) {
       key: 'alerts',
       head: 'Alert at',
       phone: 'off',
-      cell: ({ alertPercents }) =>
-        alertPercents.length === 0 ? '–' : alertPercents.map((percent) => `${percent} %`).join(', '),
+      isOneLine: true,
+      cell: ({ alertPercents }) => (alertPercents.length === 0 ? '–' : `${alertPercents.join(', ')} %`),
     },
     {
       key: 'anew',
