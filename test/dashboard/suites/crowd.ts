@@ -18,38 +18,58 @@ const shortPages = 13
 
 export function searchSuite(dashboard: () => Dashboard): void {
   suite('a search of too many requests to look through at once', () => {
-    test('goes on by itself, stops to ask, and finds the only request far behind', async () => {
-      const { owner, browser, service } = dashboard()
-      const key = await createKey(owner.page, baseOf(dashboard()), 'far behind')
-      equal(await askWith(service.address, { key }), 200)
+    for (const [live, how] of [
+      ['off', 'as read'],
+      ['on', 'live'],
+    ] as const) {
+      test(`${how} goes on by itself, stops to ask, and finds the only request far behind`, async () => {
+        const { owner, browser, service } = dashboard()
+        const key = await createKey(owner.page, baseOf(dashboard()), `far behind ${how}`)
+        equal(await askWith(service.address, { key }), 200)
+        const context = await browser.newContext({ storageState: await owner.context.storageState() })
+        const page = await context.newPage()
+        let deepest = 0
+        await page.route('**/ledger?*', (route) => {
+          const url = new URL(route.request().url())
+          // A page may be asked for again, and is the same one then.
+          const place = Number(url.searchParams.get('after')?.replace('place-', '') ?? 0) + 1
+          deepest = Math.max(deepest, place)
+          // The last place that was looked at is where the newest rows are, as far as the service is asked.
+          url.searchParams.delete('after')
+          if (place > shortPages) return route.continue({ url: url.href })
+          const searchedTo = new Date(Date.UTC(2020, 0, 40 - place)).toISOString()
+          return route.fulfill({ json: { data: [], next: `place-${place}`, searchedTo } })
+        })
+        await page.goto(`${baseOf(dashboard())}/requests?range=all&format=chat-completions&live=${live}`)
+        const said = page.getByRole('status').filter({ hasText: 'Searched back to' })
+        const further = page.getByRole('button', { name: 'Search further' })
+        await said.filter({ hasText: /Searched back to 30 Jan 2020 .*\.$/ }).waitFor()
+        equal(deepest, 10)
+        equal(await page.getByText('No requests match these filters.').count(), 0)
+        await further.focus()
+        await page.keyboard.press('Enter')
+        await page
+          .getByRole('row', { name: new RegExp(`far behind ${how}`) })
+          .first()
+          .waitFor()
+        equal(deepest, shortPages + 1)
+        equal(await further.count(), 0)
+        await context.close()
+      })
+    }
+
+    test('live without a stream looks no further back, and says what does', async () => {
+      const { owner, browser } = dashboard()
       const context = await browser.newContext({ storageState: await owner.context.storageState() })
       const page = await context.newPage()
-      let deepest = 0
-      await page.route('**/ledger?*', (route) => {
-        const url = new URL(route.request().url())
-        // A page may be asked for again, and is the same one then.
-        const place = Number(url.searchParams.get('after')?.replace('place-', '') ?? 0) + 1
-        deepest = Math.max(deepest, place)
-        // The last place that was looked at is where the newest rows are, as far as the service is asked.
-        url.searchParams.delete('after')
-        if (place > shortPages) return route.continue({ url: url.href })
-        const searchedTo = new Date(Date.UTC(2020, 0, 40 - place)).toISOString()
-        return route.fulfill({ json: { data: [], next: `place-${place}`, searchedTo } })
-      })
-      await page.goto(`${baseOf(dashboard())}/requests?range=all&format=chat-completions`)
-      const said = page.getByRole('status').filter({ hasText: 'Searched back to' })
-      const further = page.getByRole('button', { name: 'Search further' })
-      await said.filter({ hasText: /Searched back to .*2020 .*\.$/ }).waitFor()
-      equal(deepest, 10)
-      equal(await page.getByText('No requests match these filters.').count(), 0)
-      await further.focus()
-      await page.keyboard.press('Enter')
-      await page
-        .getByRole('row', { name: /far behind/ })
-        .first()
-        .waitFor()
-      equal(deepest, shortPages + 1)
-      equal(await further.count(), 0)
+      await page.route('**/requests/tail?*', (route) => route.fulfill({ status: 503, json: {} }))
+      await page.route('**/ledger?*', (route) =>
+        route.fulfill({ json: { data: [], next: 'place-1', searchedTo: '2020-02-08T00:00:00.000Z' } }),
+      )
+      await page.goto(`${baseOf(dashboard())}/requests?range=all&format=chat-completions&live=on`)
+      await page.getByText('Searched back to 8 Feb 2020').waitFor()
+      await page.getByText('“As read” looks further back.').waitFor()
+      equal(await page.getByRole('button', { name: 'Search further' }).count(), 0)
       await context.close()
     })
 

@@ -6,16 +6,16 @@ import { Row } from '../../kit/page.tsx'
 
 type Props = {
   readonly query: LedgerPages
-  /** Live rows are read again and again, and not looked for further back. */
-  readonly isLive: boolean
+  /** Live without a stream every page would be read again each few seconds, so they are not looked for further back. */
+  readonly isReadAgain: boolean
   readonly searchedTo: string
 }
 
 /** Goes on with a search for rows that are far behind, and says how far it is. */
-export function Further({ query, isLive, searchedTo }: Props) {
+export function Further({ query, isReadAgain, searchedTo }: Props) {
   const [pagesMax, setPagesMax] = useState(shortPagesByItself)
   const short = shortPagesOf(query)
-  const isSearching = !isLive && short < pagesMax && !query.isError
+  const isSearching = !isReadAgain && short < pagesMax && !query.isError
   useNextPages(query, isSearching)
   return (
     <Row>
@@ -23,7 +23,9 @@ export function Further({ query, isLive, searchedTo }: Props) {
         Searched back to <Time at={searchedTo} />
         {isSearching ? ' …' : '.'}
       </span>
-      {!isLive && (
+      {isReadAgain ? (
+        <span>“As read” looks further back.</span>
+      ) : (
         // It stays where it is while the search goes on: whoever has pressed it keeps their place.
         <Button isSmall isBusy={isSearching} onClick={() => setPagesMax(short + shortPagesByItself)}>
           Search further

@@ -33,9 +33,10 @@ export function Page({ params }: { readonly params: PageParams }) {
   const [search, change, unread] = useSearch(requestsSearch)
   const { search: written } = usePlace()
   const isLive = search.live === 'on'
-  const { query, rows, passedOver } = useRequests(organizationId, search)
+  const { query, rows, passedOver, isReadAgain } = useRequests(organizationId, search)
   useKeys(useMemo(() => ({ l: () => change({ live: isLive ? 'off' : 'on' }) }), [change, isLive]))
-  const searchedTo = searchedToOf(query)
+  // Live no more rows are shown, so none are looked for.
+  const searchedTo = isLive && rows.length >= liveRowsMax ? null : searchedToOf(query)
   const held = useHeldRows(rows, isLive)
   const actions = (
     <Actions
@@ -96,7 +97,7 @@ export function Page({ params }: { readonly params: PageParams }) {
         <Further
           key={JSON.stringify([organizationId, toFilter(search)])}
           query={query}
-          isLive={isLive}
+          isReadAgain={isReadAgain}
           searchedTo={searchedTo}
         />
       )}
@@ -121,7 +122,8 @@ function useRequests(organizationId: string, search: RequestsSearch) {
     refetchInterval: isReadAgain && !hasStream && withoutStreamMs,
   })
   const read = query.data?.pages.flatMap(({ data }) => data) ?? []
-  return { query, rows: isLive ? putTogether(tail, read, liveRowsMax) : read, passedOver: tail.passedOver }
+  const rows = isLive ? putTogether(tail, read, liveRowsMax) : read
+  return { query, rows, passedOver: tail.passedOver, isReadAgain }
 }
 
 type ActionsProps = {
