@@ -141,3 +141,20 @@ export async function reportText(db: Database, question: SlaQuestion, nowMs: num
 function toTime(ms: number): string {
   return new Date(ms).toISOString()
 }
+
+/**
+ * What of the downtime allowed is left, in millionths of it. Of minutes all of the month's are the measure, also those to
+ * come; of requests those that there were.
+ */
+export function budgetLeft(
+  { availabilityPpm, basis }: Pick<SlaNumbers['objective'], 'availabilityPpm' | 'basis'>,
+  { minutes, requests }: Pick<SlaNumbers['models'][number], 'minutes' | 'requests'>,
+  { fromMs, untilMs }: { readonly fromMs: number; readonly untilMs: number },
+): number {
+  const all = basis === 'minutes' ? (untilMs - fromMs) / 60_000 - minutes.excluded : requests.valid
+  const lost = basis === 'minutes' ? minutes.down : requests.bad
+  const allowed = (all * (1_000_000 - availabilityPpm)) / 1_000_000
+  if (allowed === 0) return lost === 0 ? 1_000_000 : -1_000_000
+  // What is used is rounded, so that nothing lost leaves all of it: parts of minutes are not computed without an error.
+  return Math.max(-1_000_000_000, 1_000_000 - Math.ceil((lost * 1_000_000) / allowed))
+}

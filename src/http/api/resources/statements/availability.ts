@@ -8,7 +8,7 @@ import {
   type Objective,
 } from '../../../../billing/availability/objectives.ts'
 import { readCurrent, readReports } from '../../../../billing/availability/read-reports.ts'
-import { showModel, type SlaNumbers } from '../../../../billing/availability/report.ts'
+import { budgetLeft, showModel, type SlaNumbers } from '../../../../billing/availability/report.ts'
 import type { OrganizationId } from '../../../../core/ids.ts'
 import { notFound } from '../../../../core/permission.ts'
 import { onePiece, writeExport } from '../../export.ts'
@@ -124,19 +124,6 @@ function showMonth(name: string, numbers: SlaNumbers): Omit<z.input<typeof month
       until: toTime(untilMs),
     })),
   }
-}
-
-/** Of minutes all of the month's are the measure, also those to come; of requests those that there were. */
-function budgetLeft(
-  { availabilityPpm, basis }: SlaNumbers['objective'],
-  { minutes, requests }: SlaNumbers['models'][number],
-  { fromMs, untilMs }: { readonly fromMs: number; readonly untilMs: number },
-): number {
-  const all = basis === 'minutes' ? (untilMs - fromMs) / 60_000 - minutes.excluded : requests.valid
-  const lost = basis === 'minutes' ? minutes.down : requests.bad
-  const allowed = (all * (1_000_000 - availabilityPpm)) / 1_000_000
-  if (allowed === 0) return lost === 0 ? 1_000_000 : -1_000_000
-  return Math.max(-1_000_000_000, Math.floor(((allowed - lost) * 1_000_000) / allowed))
 }
 
 async function readMonth(
