@@ -57,6 +57,15 @@ onEachDatabase(({ open }) => {
       equal(await isIn(person), false)
     })
 
+    test('names as those who have what is lacking the owners, and nobody else', async () => {
+      const { organizationId } = company
+      const joined = { organizationId, email: 'admin@example.org', name: 'An admin', role: 'admin' } as const
+      await createMember(service.accounts, operator, joined)
+      const { body } = await ask(await signIn('developer'), '/api/v1/session')
+      const [membership] = body['memberships'] as Record<string, unknown>[]
+      deepEqual(membership?.['owners'], [{ name: 'M' }])
+    })
+
     test('is the person’s oldest that ends when there is one too many', async () => {
       const person = await signIn('owner')
       const begun = { userId: person.user.userId, method: 'passkey', state: 'open', origin: samePage.origin } as const

@@ -40,7 +40,7 @@ const membership = z.strictObject({
   projectIds: z.array(projectId),
   permissions,
   gives,
-  owners: z.array(z.strictObject({ name: z.string() })).describe('Who may give permissions: owners and admins.'),
+  owners: z.array(z.strictObject({ name: z.string() })).describe('Who has every permission: the owners.'),
   recordedUntil: time
     .nullable()
     .describe('Until when what is said is kept in a project that the person sees; null where it is in none.'),
@@ -149,7 +149,7 @@ async function readOwners({ accounts }: RouteParts, { memberships }: Session) {
     .selectFrom('members')
     .select(['organization_id', 'name'])
     .where('organization_id', 'in', ids)
-    .where('role', 'in', ['owner', 'admin'])
+    .where('role', '=', 'owner')
     .where('removed_at', 'is', null)
     .orderBy('created_at')
     .limit(ownersMax)
