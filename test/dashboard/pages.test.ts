@@ -168,6 +168,24 @@ suite('the list of requests', () => {
     deepEqual(await widerTables(page), [])
     await page.unrouteAll({ behavior: 'wait' })
   })
+
+  test('counts a single request, and a single token of it, as one', async () => {
+    const { page, origin } = dashboard().owner
+    await page.goto(`${origin}${pagePath('requests', params)}?range=all&q=${params['requestId']}`)
+    await page
+      .getByRole('status')
+      .filter({ hasText: /^1 request$/ })
+      .waitFor()
+    await page.route(/\/api\/.*\/requests\/req_/, async (route) => {
+      const details = (await (await route.fetch()).json()) as { readonly charge: object }
+      const charge = { ...details.charge, output: 1, inputCacheRead: 1 }
+      await route.fulfill({ json: { ...details, charge, queueMs: 1, promptMs: 1, answerMs: 1 } })
+    })
+    await page.goto(origin + pagePath('request', params))
+    await page.getByText('until the first token, 1 token from the cache').waitFor()
+    await page.getByText(/^1 ms 1 token$/).waitFor()
+    await page.unrouteAll({ behavior: 'wait' })
+  })
 })
 
 suite('the list of budgets', () => {

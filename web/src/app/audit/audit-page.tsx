@@ -90,7 +90,7 @@ export function AuditPage({ organizationId, title, said }: Props) {
       {rows.length > 0 && (
         <More
           shown={rows.length}
-          what="changes"
+          what={rows.length === 1 ? 'change' : 'changes'}
           hasMore={query.hasNextPage}
           isBusy={query.isFetchingNextPage}
           onMore={() => void query.fetchNextPage()}

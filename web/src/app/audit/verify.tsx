@@ -29,15 +29,11 @@ export function Verify({ organizationId }: { readonly organizationId: string | n
         <Button icon="shield" isBusy={isBusy} onClick={() => void verify()}>
           Verify
         </Button>
-        <span role="status">
-          {checked !== null && `${formatCount(checked.rows)} rows checked${checked.isOver ? '' : ' …'}`}
-        </span>
+        <span role="status">{checked !== null && `${rowsOf(checked.rows)} checked${checked.isOver ? '' : ' …'}`}</span>
         <code>npx odyssey audit verify</code>
       </Row>
       {problem !== null && <ProblemBox problem={problem} what="The check broke off." onAgain={() => void verify()} />}
-      {checked?.isOver && checked.faults.length === 0 && (
-        <Banner kind="good">{formatCount(checked.rows)} rows, intact.</Banner>
-      )}
+      {checked?.isOver && checked.faults.length === 0 && <Banner kind="good">{rowsOf(checked.rows)}, intact.</Banner>}
       {checked?.faults.map(({ kind, sequence, message }) => (
         <Banner key={`${kind} ${sequence} ${message}`} kind="bad">
           Row {sequence ?? '–'}: {message}
@@ -61,4 +57,8 @@ async function verifyAll(organizationId: string | null, show: (checked: Checked)
     }
     show(checked)
   } while (after !== undefined)
+}
+
+function rowsOf(count: number): string {
+  return `${formatCount(count)} ${count === 1 ? 'row' : 'rows'}`
 }

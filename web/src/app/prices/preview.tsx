@@ -53,8 +53,8 @@ function Outcome({ preview, currency }: { readonly preview: Previewed; readonly 
   return (
     <div role="status">
       <p>
-        {formatCount(requests)} requests since <Time at={from} /> would have cost {money(wouldMicros)} instead of{' '}
-        {money(chargedMicros)}
+        {formatCount(requests)} {requests === 1 ? 'request' : 'requests'} since <Time at={from} /> would have cost{' '}
+        {money(wouldMicros)} instead of {money(chargedMicros)}
         {changeWords(Number(chargedMicros), Number(wouldMicros))}.
       </p>
       <Table

@@ -120,7 +120,7 @@ export function KeyTable({
       />
       <More
         shown={keys.length}
-        what={total === null || keys.length === total ? 'keys' : `of ${total} keys`}
+        what={total !== null && keys.length !== total ? `of ${total} keys` : keys.length === 1 ? 'key' : 'keys'}
         hasMore={false}
         isBusy={false}
         onMore={() => {}}

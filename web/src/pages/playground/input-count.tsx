@@ -24,7 +24,11 @@ export function InputCount({ place: { organizationId, projectId }, settings, tur
     }
   }, [organizationId, projectId, body])
   if (counted?.body !== body) return null
-  return <span role="status">{formatCount(counted.tokens)} tokens in</span>
+  return (
+    <span role="status">
+      {formatCount(counted.tokens)} {counted.tokens === 1 ? 'token' : 'tokens'} in
+    </span>
+  )
 }
 
 const tries = 5

@@ -113,11 +113,15 @@ function Details({
   )
 }
 
+function tokensOf(count: number): string {
+  return `${formatCount(count)} ${count === 1 ? 'token' : 'tokens'}`
+}
+
 function wordsOfRouting(routing: Schemas['RoutingReason']): string {
   const { candidates, matchedTokens, outstandingTokens, heldMs } = routing
   const among = candidates === 1 ? 'The only replica with room' : `Chosen of ${formatCount(candidates)} with room`
-  const held = `believed to hold ${formatCount(matchedTokens)} tokens of the prompt`
-  const work = `${formatCount(outstandingTokens)} tokens of others to compute before it`
+  const held = `believed to hold ${tokensOf(matchedTokens)} of the prompt`
+  const work = `${tokensOf(outstandingTokens)} of others to compute before it`
   return `${among}, ${held}, with ${work}; the request waited ${formatDuration(heldMs)} in the pool.`
 }
 
@@ -132,12 +136,12 @@ function spansOf({ charge, queueMs, promptMs, answerMs }: Schemas['RequestDetail
   const waited = queueMs ?? durationMs
   const spans: Span[] = [{ name: 'counted and waited', fromMs: 0, toMs: waited, said: 'until a slot began with it' }]
   if (promptMs !== null) {
-    const cached = inputCacheRead === 0 ? '' : `, ${formatCount(inputCacheRead)} tokens from the cache`
+    const cached = inputCacheRead === 0 ? '' : `, ${tokensOf(inputCacheRead)} from the cache`
     spans.push({ name: 'prompt', fromMs: waited, toMs: waited + promptMs, said: `until the first token${cached}` })
   }
   if (answerMs !== null) {
     const rate = answerMs > 0 && output > 1 ? `, ${((output / answerMs) * 1_000).toFixed(1)} a second` : ''
-    const said = `${formatCount(output)} tokens${rate}`
+    const said = `${tokensOf(output)}${rate}`
     spans.push({ name: 'answer', fromMs: durationMs - answerMs, toMs: durationMs, said })
   }
   return spans

@@ -86,7 +86,7 @@ export function Page({ params }: { readonly params: PageParams }) {
           </div>
           <More
             shown={rows.length}
-            what="requests"
+            what={rows.length === 1 ? 'request' : 'requests'}
             hasMore={query.hasNextPage && searchedTo === null && !isLive}
             isBusy={query.isFetchingNextPage}
             onMore={() => void query.fetchNextPage()}
