@@ -54,6 +54,8 @@ export function rulesSuite(dashboard: () => Dashboard, email: string): void {
       await rules.getByRole('row', { name: /^Requests fail on our side.*only here.*not in 30 days/ }).waitFor()
       equal(await rules.locator('tr[data-row]').count(), 8)
       await page.getByText('Nothing was told.').waitFor()
+      // What else is told is no reason for it to be open.
+      await page.getByText('Nothing is open: a share of a budget that is reached waits here').waitFor()
     })
 
     test('keys end within the days that are set, and the form says so at its field', async () => {

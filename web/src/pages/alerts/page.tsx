@@ -67,7 +67,11 @@ export function Page({ params }: { readonly params: PageParams }) {
       <Loaded query={query} what="The alerts">
         {(alerts) =>
           alerts.length === 0 ? (
-            <Empty>{state === 'open' ? 'Nothing is open.' : 'None was acknowledged yet.'}</Empty>
+            <Empty>
+              {state === 'open'
+                ? 'Nothing is open: a share of a budget that is reached waits here until somebody acknowledges it.'
+                : 'None was acknowledged yet.'}
+            </Empty>
           ) : (
             <AlertTable
               organizationId={organizationId}
