@@ -33,10 +33,8 @@ export function Page({ params }: { readonly params: PageParams }) {
   const [search, change, unread] = useSearch(requestsSearch)
   const { search: written } = usePlace()
   const isLive = search.live === 'on'
-  const { query, rows, passedOver, isReadAgain } = useRequests(organizationId, search)
+  const { query, rows, passedOver, searchedTo, isReadAgain } = useRequests(organizationId, search)
   useKeys(useMemo(() => ({ l: () => change({ live: isLive ? 'off' : 'on' }) }), [change, isLive]))
-  // Live no more rows are shown, so none are looked for.
-  const searchedTo = isLive && rows.length >= liveRowsMax ? null : searchedToOf(query)
   const held = useHeldRows(rows, isLive)
   const actions = (
     <Actions
@@ -86,7 +84,7 @@ export function Page({ params }: { readonly params: PageParams }) {
           </div>
           <More
             shown={rows.length}
-            what={rows.length === 1 ? 'request' : 'requests'}
+            what={wordOf(rows.length)}
             hasMore={query.hasNextPage && searchedTo === null && !isLive}
             isBusy={query.isFetchingNextPage}
             onMore={() => void query.fetchNextPage()}
@@ -123,8 +121,12 @@ function useRequests(organizationId: string, search: RequestsSearch) {
   })
   const read = query.data?.pages.flatMap(({ data }) => data) ?? []
   const rows = isLive ? putTogether(tail, read, liveRowsMax) : read
-  return { query, rows, passedOver: tail.passedOver, isReadAgain }
+  // Live no more rows are shown, so none are looked for.
+  const searchedTo = isLive && rows.length >= liveRowsMax ? null : searchedToOf(query)
+  return { query, rows, passedOver: tail.passedOver, searchedTo, isReadAgain }
 }
+
+const wordOf = (requests: number) => (requests === 1 ? 'request' : 'requests')
 
 type ActionsProps = {
   readonly organizationId: string
