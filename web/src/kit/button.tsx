@@ -107,8 +107,14 @@ export function CopyButton({
     setTimeout(() => setSaid(''), saidForMs)
   }
   return (
-    <Button isSmall={isSmall} icon={said === 'Copied' ? 'check' : 'copy'} onClick={() => void copy()}>
-      <span role="status">{said === '' ? name : said}</span>
-    </Button>
+    <>
+      <Button isSmall={isSmall} icon={said === 'Copied' ? 'check' : 'copy'} onClick={() => void copy()}>
+        {said === '' ? name : said}
+      </Button>
+      {/* Inside the button it would be left out of the button's name, which some browsers would then have none of. */}
+      <span className="unseen" role="status">
+        {said}
+      </span>
+    </>
   )
 }

@@ -8,7 +8,7 @@ type Frame = {
   readonly fault?: string | undefined
 }
 
-type Described = { readonly id: string; readonly 'aria-describedby'?: string; readonly 'aria-invalid'?: true }
+type Described = { readonly id: string; readonly 'aria-describedby'?: string; readonly 'aria-invalid': boolean }
 
 function FieldFrame({
   label,
@@ -20,7 +20,8 @@ function FieldFrame({
   const described: Described = {
     id,
     ...((fault !== undefined || hint !== undefined) && { 'aria-describedby': `${id}-said` }),
-    ...(fault !== undefined && { 'aria-invalid': true }),
+    // Said also where it is not: browsers hold a field that must be filled, and is not yet, to be a wrong one.
+    'aria-invalid': fault !== undefined,
   }
   return (
     <div className={styles.field}>

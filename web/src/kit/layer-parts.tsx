@@ -29,8 +29,9 @@ export function Layer({
   look,
 }: LayerProps & { readonly look: LayerLook }) {
   const body = useRef<HTMLDivElement>(null)
-  // Whoever opens a form wants to type, not to close it.
-  const firstField = () => body.current?.querySelector<HTMLElement>('input, select, textarea') ?? true
+  // Whoever opens a form wants to type, not to close it. What is shown once stands above the fields beneath it, and who
+  // hears the page would begin below it.
+  const firstField = () => (isHeld ? null : body.current?.querySelector<HTMLElement>('input, select, textarea')) ?? true
   const inside = (
     <>
       <div className={styles.head}>

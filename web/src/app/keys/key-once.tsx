@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { Button, CopyButton } from '../../kit/button.tsx'
 import { Select } from '../../kit/field.tsx'
-import { Banner, Row, Stack } from '../../kit/page.tsx'
+import { Row, Stack } from '../../kit/page.tsx'
 import { Code } from '../../kit/content.tsx'
 import { Dialog } from '../../kit/layers.tsx'
 import type { Secret } from '../../lib/secret.ts'
@@ -12,6 +12,9 @@ import { ForgottenDialog } from '../secret-dialog.tsx'
 import { useSecret } from '../use-secret.ts'
 
 export type NewKey = { readonly name: string; readonly key: Secret; readonly organizationId: string }
+
+/** It describes the dialog, so that it is read out with its title. */
+const onlyTime = 'This is the only time the key is shown.'
 
 /**
  * Shows a new key, once.
@@ -35,8 +38,7 @@ export function KeyOnce({ made, onClose }: { readonly made: NewKey; readonly onC
   // A dialog of another kind, so that nothing of the one with the key is kept.
   if (key === '') return <ForgottenDialog title={title} onClose={onClose} />
   return (
-    <Dialog title={title} isOpen isWide isHeld onClose={done} foot={foot}>
-      <Banner kind="warn">This is the only time the key is shown.</Banner>
+    <Dialog title={title} said={onlyTime} isOpen isWide isHeld onClose={done} foot={foot}>
       <Row>
         <code style={{ overflowWrap: 'anywhere', flex: '1 1 260px' }}>{key}</code>
         <CopyButton text={key} name="Copy key" isSmall={false} onCopied={() => setCopied(true)} />

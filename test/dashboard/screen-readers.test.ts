@@ -1,0 +1,50 @@
+// What a screen reader says of a page comes from names, descriptions and states, and from where the focus is.
+
+import { equal, ok } from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { baseOf } from './harness/ask.ts'
+import { openDashboard } from './harness/open-dashboard.ts'
+import { useDashboard } from './harness/use-dashboard.ts'
+
+const dashboard = useDashboard({ isSetUp: true })
+
+suite('to a screen reader', () => {
+  test('a button that copies has a name of its own, and says beside it what came of it', async () => {
+    const { page, context } = dashboard().owner
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+    await page.goto(`${baseOf(dashboard())}/keys`)
+    await page.getByRole('button', { name: 'Create key' }).first().click()
+    const drawer = page.getByRole('dialog', { name: 'Create key' })
+    await drawer.getByLabel('Name').fill('by ear')
+    await drawer.getByRole('button', { name: 'Create key' }).click()
+    const shown = page.getByRole('dialog', { name: '“by ear” is ready' })
+    const copy = shown.getByRole('button', { name: 'Copy key' })
+    await copy.waitFor()
+    // Firefox leaves a live region out of the name of the button around it.
+    equal(await page.locator('button [role="status"]').count(), 0)
+    await copy.click()
+    await shown.getByRole('status').getByText('Copied').waitFor()
+  })
+
+  test('a key that is shown once is come to first, and that it is shown once is said with the title', async () => {
+    const { page } = dashboard().owner
+    const shown = page.getByRole('dialog', { name: '“by ear” is ready' })
+    const said = await shown.evaluate(
+      (dialog) => document.getElementById(dialog.getAttribute('aria-describedby') ?? '')?.textContent,
+    )
+    equal(said, 'This is the only time the key is shown.')
+    await shown.getByRole('button', { name: 'Done' }).click()
+    await shown.waitFor({ state: 'detached' })
+  })
+
+  test('a field that must be filled is not called wrong before anything is wrong with it', async () => {
+    const { browser, service } = dashboard()
+    const stranger = await openDashboard(browser, service)
+    await stranger.page.goto(`${stranger.origin}/login`)
+    const email = stranger.page.getByLabel('Email')
+    await email.waitFor()
+    ok(await email.evaluate((field) => field.matches(':required')))
+    equal(await email.getAttribute('aria-invalid'), 'false')
+    await stranger.context.close()
+  })
+})
