@@ -38,7 +38,7 @@ export function KeyOnce({ made, onClose }: { readonly made: NewKey; readonly onC
   // A dialog of another kind, so that nothing of the one with the key is kept.
   if (key === '') return <ForgottenDialog title={title} onClose={onClose} />
   return (
-    <Dialog title={title} said={onlyTime} isOpen isWide isHeld onClose={done} foot={foot}>
+    <Dialog title={title} said={<strong>{onlyTime}</strong>} isOpen isWide isHeld onClose={done} foot={foot}>
       <Row>
         <code style={{ overflowWrap: 'anywhere', flex: '1 1 260px' }}>{key}</code>
         <CopyButton text={key} name="Copy key" isSmall={false} onCopied={() => setCopied(true)} />
