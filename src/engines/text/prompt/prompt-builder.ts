@@ -7,6 +7,7 @@ import { shapeMessages, plainSchema, withProperties } from '../../../chat-format
 import { protectSchema } from '../../../chat-format/client-text/protect.ts'
 import { reserveWritten } from '../../../chat-format/client-text/reserve-written.ts'
 import { describeTools } from '../../../chat-format/tool-format/generic-tools.ts'
+import { findSwitchWords } from '../../../chat-format/tool-format/switch-words.ts'
 import { protectMessage, toTemplateCalls } from '../../../chat-format/tool-format/to-template-calls.ts'
 import type { ToolFormat } from '../../../chat-format/tool-format/tool-format.ts'
 import type { Breakpoint, Prompt } from '../prepared-text.ts'
@@ -83,6 +84,8 @@ type RendererParts = Omit<PromptParts, 'vocabulary' | 'memory'> & { protect(text
 
 /** Renders a request's conversation, its tools declared in whichever way the template takes. */
 function createRenderer({ template, traits, toolFormat, protect }: RendererParts) {
+  const switchWords = findSwitchWords(template.source)
+
   /** The conversation and the declarations in the form that the template wants. */
   function showTools({ tools: given }: EngineRequest, messages: readonly Message[], as: 'declared' | 'described') {
     const describing = given.length > 0 && as === 'described' ? toolFormat : null
@@ -94,17 +97,9 @@ function createRenderer({ template, traits, toolFormat, protect }: RendererParts
         : toTemplateCalls(toolFormat, shaped, protect)
     if (given.length === 0) return { turns, tools: null }
     if (describing === null) return { turns, tools: declareTools(given, protect, template.source) }
-    const declared = declareTools(given, (text) => protect(withoutSwitches(text, template.source)), template.source)
-    return {
-      turns: describeInFirst(
-        turns,
-        describeTools(
-          declared.map((tool) => tool.function),
-          describing,
-        ),
-      ),
-      tools: null,
-    }
+    const declared = declareTools(given, (text) => switchWords.mark(protect(text)), template.source)
+    const functions = declared.map((tool) => tool.function)
+    return { turns: describeInFirst(turns, switchWords.spell(describeTools(functions, describing))), tools: null }
   }
 
   /** A template may fail on what a tool's schema says: it is then said in plainer words, and at last in the system text. */
@@ -152,12 +147,6 @@ const toolsSlot: Message = { role: 'system', content: [{ kind: 'text', text: too
 function describeInFirst([first, ...others]: readonly TemplateMessage[], description: string) {
   if (first === undefined) return others
   return [{ ...first, content: (first.content ?? '').replace(toolsMark, () => description) }, ...others]
-}
-
-/** A template may look for a word in the system text (`/think`); where a tool has such a name, it is spelled in escapes. */
-function withoutSwitches(text: string, templateSource: string): string {
-  const isSwitch = /[^\w\s.-]/u.test(text) && templateSource.includes(text)
-  return isSwitch ? text.replace(/[^]/gu, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`) : text
 }
 
 type Declared = {
