@@ -89,13 +89,15 @@ const reshaped = new Set([5, 14])
 const isArgument = (index: number) => index < 5
 
 function compareTexts({ hostile, twin }: Pair, { text }: Texts): void {
+  // A word that was added to the vocabulary and that the template never writes is a client's to write, and no other text.
+  const spelledOut = hostile.shown.replaceAll('\u0001', '').replaceAll('\u0002', '')
   // Arguments that a template takes as text keep the escapes they were sent with.
-  const unescaped = hostile.shown
+  const unescaped = spelledOut
     .replace(/\\u([\da-f]{4})/giu, (_, code: string) => unescape(code))
     .replaceAll('\\/', '/')
     .replaceAll('\\n', '\n')
     .replaceAll('\\t', '\t')
-  const shown = [hostile.shown, unescaped]
+  const shown = [spelledOut, unescaped]
   for (const [index, sent] of text.entries()) {
     const word = harmless.text[index] ?? ''
     // What a template leaves out is left out; and in JSON half a character is an escape.
