@@ -5,7 +5,6 @@ import { IconButton } from '../kit/button.tsx'
 import { Icon } from '../kit/icons.tsx'
 import { Drawer, Menu, type MenuEntry } from '../kit/layers.tsx'
 import { Link } from '../kit/link.tsx'
-import { commandKey } from '../lib/command-key.ts'
 import { location } from '../lib/location.ts'
 import { live, useLive } from './events.ts'
 import { MenuLinks } from './menu.tsx'
@@ -122,10 +121,10 @@ function TopBar({ session, onOpen, onSignOut }: TopBarProps) {
         type="button"
         className={styles.find}
         onClick={() => onOpen('palette')}
-        aria-label="Find"
+        aria-label="Find Ctrl K"
         aria-keyshortcuts="Meta+K Control+K"
       >
-        <Icon name="search" /> <span>Find</span> <kbd>{commandKey}K</kbd>
+        <Icon name="search" /> <span>Find</span> <kbd>Ctrl K</kbd>
       </button>
       <Menu
         name="Theme"

@@ -1,7 +1,6 @@
 import { Button } from '../../kit/button.tsx'
 import { TextArea } from '../../kit/field.tsx'
 import { Card, Row, Stack } from '../../kit/page.tsx'
-import { commandKey } from '../../lib/command-key.ts'
 import { InputCount } from './input-count.tsx'
 import type { Playground } from './use-playground.ts'
 
@@ -29,13 +28,7 @@ export function Composer({ playground }: { readonly playground: Playground }) {
               Stop
             </Button>
           ) : (
-            <Button
-              look="primary"
-              icon="play"
-              shortcut={`${commandKey}⏎`}
-              reason={reason}
-              onClick={() => playground.ask()}
-            >
+            <Button look="primary" icon="play" shortcut="Ctrl ⏎" reason={reason} onClick={() => playground.ask()}>
               {search.compare ? 'Run both' : 'Run'}
             </Button>
           )}
