@@ -1,8 +1,8 @@
 import { IconButton } from '../../kit/button.tsx'
 import { Menu, type MenuEntry } from '../../kit/layers.tsx'
 import type { ApiKey } from '../queries.ts'
+import { useReason } from '../session.ts'
 import type { KeyAction } from './key-actions.tsx'
-import { useKeyReason } from './use-key-reason.ts'
 
 type Props = {
   readonly organizationId: string
@@ -13,9 +13,9 @@ type Props = {
 /** What may be done to a key; nothing where it is over. */
 export function KeyMenu({ organizationId, apiKey, onAction }: Props) {
   const reasons = {
-    rotate: useKeyReason(organizationId, 'api-keys:rotate')(apiKey),
-    disable: useKeyReason(organizationId, 'api-keys:disable')(apiKey),
-    revoke: useKeyReason(organizationId, 'api-keys:revoke')(apiKey),
+    rotate: useReason(organizationId, 'api-keys:rotate'),
+    disable: useReason(organizationId, 'api-keys:disable'),
+    revoke: useReason(organizationId, 'api-keys:revoke'),
   }
   if (apiKey.state === 'revoked' || apiKey.state === 'expired') return null
   const isOn = apiKey.state === 'active'

@@ -5,7 +5,6 @@ import { KeyActionDialog, type KeyAction } from '../../app/keys/key-actions.tsx'
 import { KeyOnce, type NewKey } from '../../app/keys/key-once.tsx'
 import { KeyState } from '../../app/keys/key-state.tsx'
 import { endpointChoices } from '../../app/keys/rules-fields.tsx'
-import { useKeyReason } from '../../app/keys/use-key-reason.ts'
 import { AskDrawer } from '../../app/limits/ask-drawer.tsx'
 import { pagePath, type PageParams } from '../../app/paths.ts'
 import { usePlace } from '../../app/router.tsx'
@@ -37,11 +36,10 @@ export function Page({ params }: { readonly params: PageParams }) {
         { signal },
       ),
   })
-  const apiKey = query.data
-  const reasonOf = useKeyReason(organizationId, 'api-keys:update')
-  const mayEdit = apiKey !== undefined && reasonOf(apiKey) === null
-  useKeys(useMemo(() => ({ e: () => (mayEdit ? setAction('edit') : undefined) }), [mayEdit]))
+  const updateReason = useReason(organizationId, 'api-keys:update')
+  useKeys(useMemo(() => ({ e: () => (updateReason === null ? setAction('edit') : undefined) }), [updateReason]))
   const close = () => setAction(null)
+  const apiKey = query.data
   return (
     <Frame
       title={apiKey === undefined ? 'API key' : <Name>{apiKey.name}</Name>}
@@ -87,16 +85,15 @@ type ActionsProps = {
   readonly onAction: (action: KeyAction | 'edit' | 'ask') => void
 }
 
-function Actions({ organizationId, apiKey, onAction }: ActionsProps) {
-  const { id, state } = apiKey
+function Actions({ organizationId, apiKey: { id, state }, onAction }: ActionsProps) {
   const { search } = usePlace()
   const over = state === 'revoked' || state === 'expired' ? 'The key has ended.' : null
-  const reason = useKeyReason(organizationId, 'api-keys:update')(apiKey)
+  const reason = useReason(organizationId, 'api-keys:update')
   const edit = over ?? reason
   const askReason = useReason(organizationId, 'limits:ask')
-  const rotateReason = useKeyReason(organizationId, 'api-keys:rotate')(apiKey)
-  const disableReason = useKeyReason(organizationId, 'api-keys:disable')(apiKey)
-  const revokeReason = useKeyReason(organizationId, 'api-keys:revoke')(apiKey)
+  const rotateReason = useReason(organizationId, 'api-keys:rotate')
+  const disableReason = useReason(organizationId, 'api-keys:disable')
+  const revokeReason = useReason(organizationId, 'api-keys:revoke')
   return (
     <>
       <KeyNeighbours organizationId={organizationId} apiKeyId={id} search={search} />
