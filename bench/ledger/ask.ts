@@ -22,6 +22,22 @@ export async function ask(name: string, runs: number, query: () => Promise<unkno
   )
 }
 
+/** Asks while somebody reads all rows, one time after the other. */
+export async function askMeanwhile(
+  name: string,
+  runs: number,
+  { query, readAll }: { readonly query: () => Promise<unknown>; readonly readAll: () => Promise<unknown> },
+): Promise<void> {
+  let isOver = false
+  const readOn = async () => {
+    while (!isOver) await readAll()
+  }
+  const reading = readOn()
+  await ask(name, runs, query)
+  isOver = true
+  await reading
+}
+
 function line(name: string, cells: readonly string[]): string {
   return `${name.padEnd(nameWidth)}${cells.map((cell) => cell.padStart(9)).join('')}`
 }

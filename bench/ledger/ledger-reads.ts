@@ -20,7 +20,7 @@ import { isPostgres } from '../../src/db/is-postgres.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { createLog } from '../../src/telemetry/log.ts'
 import { wholeNumber } from '../whole-number.ts'
-import { ask, printHead } from './ask.ts'
+import { ask, askMeanwhile, printHead } from './ask.ts'
 import { fillLedger } from './fill-ledger.ts'
 import { fillKeptLedger, openToFill } from './kept-ledger.ts'
 
@@ -83,27 +83,14 @@ async function askAll(nowMs: number): Promise<void> {
   // No index is for what else a page can be narrowed to: the slowest is what nothing matches.
   await ask('of a client’s id that nobody gave', scans, page({ clientRequestId: 'none' }))
   await ask('of a reason that nothing ended by', scans, page({ reason: 'none' }))
-  await askMeanwhile('plain, while a reason is looked for', page({}), page({ reason: 'none' }))
+  await askMeanwhile('plain, while a reason is looked for', runs, {
+    query: page({}),
+    readAll: page({ reason: 'none' }),
+  })
   const month = new Date(nowMs).toISOString().slice(0, 'yyyy-mm'.length)
   const addUp = () => readMonthSums(db, { organizationId: 'org_1', month })
   await ask('an invoice’s sums of the month', scans, addUp)
-  await askMeanwhile('plain, while an invoice’s sums are added up', page({}), addUp)
-}
-
-/** What a page takes while somebody reads all rows, one time after the other. */
-async function askMeanwhile(
-  name: string,
-  plain: () => Promise<unknown>,
-  readAll: () => Promise<unknown>,
-): Promise<void> {
-  let isOver = false
-  const goOn = async () => {
-    while (!isOver) await readAll()
-  }
-  const reading = goOn()
-  await ask(name, runs, plain)
-  isOver = true
-  await reading
+  await askMeanwhile('plain, while an invoice’s sums are added up', runs, { query: page({}), readAll: addUp })
 }
 
 /** As if the last request had just ended, and were the repetition of a body. */

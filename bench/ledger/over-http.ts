@@ -11,8 +11,8 @@ import { startService, type Service } from '../../test/harness/start-service.ts'
 import { runCli } from '../../test/harness/run-cli.ts'
 import { busyPercent } from '../engine/busy.ts'
 import { wholeNumber } from '../whole-number.ts'
-import { ask, printHead } from './ask.ts'
-import { organizationCount } from './fill-ledger.ts'
+import { ask, askMeanwhile, printHead } from './ask.ts'
+import { dayMs, organizationCount } from './fill-ledger.ts'
 import { fillKeptLedger, openToFill } from './kept-ledger.ts'
 
 const type = 'string'
@@ -85,8 +85,9 @@ async function measure({ address, key }: Service): Promise<void> {
     await answerOf(response)
   }
   printHead('over HTTP')
-  await ask('(to warm up)', rounds, () => (number++, askModel(0)))
-  await ask('an answer', rounds, () => (number++, askModel(0)))
+  const askNew = () => (number++, askModel(0))
+  await ask('(to warm up)', rounds, askNew)
+  await ask('an answer', rounds, askNew)
   number -= rounds
   await ask('the same bodies, as repetitions', rounds, () => (number++, askModel(1)))
   const reads = {
@@ -99,23 +100,13 @@ async function measure({ address, key }: Service): Promise<void> {
   }
   for (const [name, path] of Object.entries(reads)) await ask(name, rounds, () => read(path))
   await ask('a search for a reason that nothing ended by', 5, () => read('/ledger?limit=100&reason=none'))
-  let isOver = false
-  const searches = searchOn(
-    () => isOver,
-    () => read('/ledger?limit=100&reason=none'),
-  )
-  await ask('a page, while that is looked for', rounds, () => read('/ledger?limit=100'))
-  await ask('an answer, while that is looked for', rounds, () => (number++, askModel(0)))
-  isOver = true
-  await searches
-}
-
-async function searchOn(isOver: () => boolean, search: () => Promise<void>): Promise<void> {
-  while (!isOver()) await search()
+  const readAll = () => read('/ledger?limit=100&reason=none')
+  await askMeanwhile('a page, while that is looked for', rounds, { query: () => read('/ledger?limit=100'), readAll })
+  await askMeanwhile('an answer, while that is looked for', rounds, { query: askNew, readAll })
 }
 
 function daysFromNow(days: number): string {
-  return new Date((Math.floor(Date.now() / 86_400_000) + days) * 86_400_000).toISOString()
+  return new Date((Math.floor(Date.now() / dayMs) + days) * dayMs).toISOString()
 }
 
 async function answerOf(response: Response): Promise<void> {

@@ -1,4 +1,4 @@
-import { sql, type Transaction } from 'kysely'
+import type { Transaction } from 'kysely'
 import type { OrganizationId } from '../../core/ids.ts'
 import type { Database } from '../../db/database.ts'
 import { isPostgres } from '../../db/is-postgres.ts'
@@ -6,7 +6,7 @@ import type { Tables } from '../../db/tables.ts'
 import type { AttributedHourTable } from '../../db/tables/billing.ts'
 import type { tokenColumns } from '../ledger/token-columns.ts'
 import { lastSettled } from '../usage/last-settled.ts'
-import { dayMs, hourMs, summedColumns, type SummedColumn } from '../usage/usage-columns.ts'
+import { addedTo, dayMs, hourMs, summedColumns, type SummedColumn } from '../usage/usage-columns.ts'
 
 const rowsAtOnce = 500
 /** Rows of the sums have 21 values, and a statement of SQLite takes at most 32,766. */
@@ -161,14 +161,7 @@ async function addSums(transaction: Transaction<Tables>, sums: readonly Attribut
     .onConflict((conflict) =>
       conflict
         .columns(['organization_id', 'dimension', 'at', 'value', 'project_id', 'api_key_id', 'model'])
-        .doUpdateSet(
-          Object.fromEntries(
-            summedColumns.map((column) => [
-              column,
-              sql`${sql.ref(`attributed_hours.${column}`)} + ${sql.ref(`excluded.${column}`)}`,
-            ]),
-          ),
-        ),
+        .doUpdateSet(addedTo('attributed_hours', summedColumns)),
     )
     .execute()
 }

@@ -1,11 +1,11 @@
 // What became known in a minute, whenever it happened: while the database is away requests go on, and are heard of when it is
 // back. Whoever looks at what fails now looks here.
 
-import { sql, type RawBuilder, type Transaction } from 'kysely'
+import { sql, type Transaction } from 'kysely'
 import type { OrganizationId } from '../../core/ids.ts'
 import type { Tables } from '../../db/tables.ts'
 import { minuteMs } from '../refusals/minute.ts'
-import { dayMs } from '../usage/usage-columns.ts'
+import { addedTo, dayMs } from '../usage/usage-columns.ts'
 import { failedOfLedger } from './minutes.ts'
 
 /** What is older is no news: nobody can do anything about it any more. */
@@ -55,10 +55,7 @@ export async function addKnownFailures(
     .execute()
 }
 
-const added: Readonly<Record<'requests' | 'failed', RawBuilder<number>>> = {
-  requests: sql`known_minutes.requests + excluded.requests`,
-  failed: sql`known_minutes.failed + excluded.failed`,
-}
+const added = addedTo('known_minutes', ['requests', 'failed'])
 
 function minuteOf(nowMs: number): number {
   return nowMs - (nowMs % minuteMs)

@@ -2,6 +2,7 @@ import { sql, type RawBuilder, type Transaction } from 'kysely'
 import { callerFaults } from '../../core/refusal.ts'
 import type { Tables } from '../../db/tables.ts'
 import { minuteMs } from '../refusals/minute.ts'
+import { addedTo, bucketOfLedger } from '../usage/usage-columns.ts'
 
 /** Rows that count at all: a failure that its caller has caused says nothing about the service. */
 const isValid = sql<boolean>`
@@ -31,9 +32,7 @@ export async function addToMinutes(
     .expression(minutesOfLedger(transaction).where('sequence', '>', after).where('sequence', '<=', upTo))
     .onConflict((conflict) =>
       conflict.columns(['organization_id', 'at', 'model']).doUpdateSet({
-        valid: sql<number>`availability_minutes.valid + excluded.valid`,
-        bad: sql<number>`availability_minutes.bad + excluded.bad`,
-        slow: sql<number>`availability_minutes.slow + excluded.slow`,
+        ...addedTo('availability_minutes', ['valid', 'bad', 'slow']),
         first_bad_at: chooseTime('<', 'first_bad_at'),
         last_bad_at: chooseTime('>', 'last_bad_at'),
       }),
@@ -43,7 +42,7 @@ export async function addToMinutes(
 
 /** The minutes as the ledger's rows make them. */
 export function minutesOfLedger(db: Pick<Transaction<Tables>, 'selectFrom'>) {
-  const minute = sql<number>`at - at % ${sql.lit(minuteMs)}`
+  const minute = bucketOfLedger(minuteMs)
   return db
     .selectFrom('ledger')
     .select(['organization_id', minute.as('minute'), 'model'])

@@ -4,6 +4,7 @@ import type { Database } from '../../db/database.ts'
 import type { LifeSpanTable } from '../../db/tables/availability.ts'
 import { nowAndEvery, type Clock } from '../../lib/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
+import { percentilesOf, type Percentiles } from '../ledger/newest-waits.ts'
 import { minuteMs } from '../refusals/minute.ts'
 import { dayMs } from '../usage/usage-columns.ts'
 import { findDownTime, type DownInterval, type MinuteCounts } from './down-time.ts'
@@ -30,7 +31,7 @@ export type ModelHistory = {
   /** The oldest first, today last. */
   readonly days: readonly HistoryDay[]
   /** Of the last day; null where nobody got one. */
-  readonly firstTokenMs: { readonly p50: number; readonly p95: number } | null
+  readonly firstTokenMs: Percentiles | null
   /** The latest first. */
   readonly incidents: readonly DownInterval[]
 }
@@ -210,8 +211,5 @@ async function readFirstTokens(db: Database, model: string, fromMs: number): Pro
     .where('at', '>=', fromMs)
     .where('first_token_ms', 'is not', null)
     .execute()
-  const sorted = rows.map(({ first_token_ms: ms }) => ms ?? 0).toSorted((a, b) => a - b)
-  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]
-  const [p50, p95] = [at(0.5), at(0.95)]
-  return p50 === undefined || p95 === undefined ? null : { p50, p95 }
+  return percentilesOf(rows.map(({ first_token_ms: ms }) => ms ?? 0))
 }

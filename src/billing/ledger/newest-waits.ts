@@ -34,3 +34,12 @@ export async function readNewestWaits(db: Database, principal: Principal, wanted
   }
   return waits
 }
+
+export type Percentiles = { readonly p50: number; readonly p95: number }
+
+/** What half of the waits, and 95 % of them, stay below; null where there are none. */
+export function percentilesOf(waits: readonly number[]): Percentiles | null {
+  const sorted = waits.toSorted((one, other) => one - other)
+  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0
+  return sorted.length === 0 ? null : { p50: at(0.5), p95: at(0.95) }
+}

@@ -5,7 +5,7 @@ import type { Principal } from '../../core/principal.ts'
 import type { Database } from '../../db/database.ts'
 import type { Tables } from '../../db/tables.ts'
 import { minuteMs } from '../refusals/minute.ts'
-import { bucketOfLedger, hourMs } from './usage-columns.ts'
+import { addedTo, bucketOfLedger, hourMs } from './usage-columns.ts'
 
 /** Twice as long as anybody looks back. */
 const keptMs = 2 * hourMs
@@ -29,16 +29,7 @@ export async function addRecentRows(
     .columns(['organization_id', 'project_id', 'at', ...counted])
     .expression(rows)
     .onConflict((conflict) =>
-      conflict
-        .columns(['organization_id', 'at', 'project_id'])
-        .doUpdateSet(
-          Object.fromEntries(
-            counted.map((column) => [
-              column,
-              sql`${sql.ref(`recent_minutes.${column}`)} + ${sql.ref(`excluded.${column}`)}`,
-            ]),
-          ),
-        ),
+      conflict.columns(['organization_id', 'at', 'project_id']).doUpdateSet(addedTo('recent_minutes', counted)),
     )
     .execute()
   await transaction

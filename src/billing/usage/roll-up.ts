@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { sql, type Transaction } from 'kysely'
+import type { Transaction } from 'kysely'
 import type { Database } from '../../db/database.ts'
 import { isPostgres } from '../../db/is-postgres.ts'
 import type { Tables } from '../../db/tables.ts'
@@ -8,7 +8,7 @@ import { addKnownRows } from '../availability/known-minutes.ts'
 import { addToMinutes } from '../availability/minutes.ts'
 import { lastSettled } from './last-settled.ts'
 import { addRecentRows } from './recent-minutes.ts'
-import { bucketOfLedger, summedColumns, sumsOfLedger, widths, type UsageTableName } from './usage-columns.ts'
+import { addedTo, bucketOfLedger, summedColumns, sumsOfLedger, widths, type UsageTableName } from './usage-columns.ts'
 
 /** Few enough that nobody who wants to write waits longer than a few hundredths of a second. */
 const rowsAtOnce = 500
@@ -75,14 +75,7 @@ async function addRows(
     .onConflict((conflict) =>
       conflict
         .columns(['organization_id', 'at', 'project_id', 'api_key_id', 'model'])
-        .doUpdateSet(
-          Object.fromEntries(
-            summedColumns.map((column) => [
-              column,
-              sql`${sql.ref(`${table}.${column}`)} + ${sql.ref(`excluded.${column}`)}`,
-            ]),
-          ),
-        ),
+        .doUpdateSet(addedTo(table, summedColumns)),
     )
     .execute()
 }

@@ -47,6 +47,18 @@ export function bucketOfLedger(widthMs: number): RawBuilder<number> {
   return sql<number>`at - at % ${sql.lit(widthMs)}`
 }
 
+/** Adds what is inserted to what is there already, for `doUpdateSet`. */
+export function addedTo<Column extends string>(
+  table: string,
+  columns: readonly Column[],
+): Readonly<Record<Column, RawBuilder<number>>> {
+  const sums = columns.map((column) => [
+    column,
+    sql<number>`${sql.ref(`${table}.${column}`)} + ${sql.ref(`excluded.${column}`)}`,
+  ])
+  return Object.fromEntries(sums) as Record<Column, RawBuilder<number>>
+}
+
 function count(condition: RawBuilder<unknown>): RawBuilder<number> {
   return sql<number>`cast(coalesce(sum(case when ${condition} then 1 else 0 end), 0) as bigint)`
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { countOwners } from '../../../accounts/read-member.ts'
-import { readNewestWaits, waitsMax } from '../../../billing/ledger/newest-waits.ts'
+import { percentilesOf, readNewestWaits, waitsMax } from '../../../billing/ledger/newest-waits.ts'
 import { readRecentMinutes, type RecentMinute } from '../../../billing/usage/recent-minutes.ts'
 import { readUsage, type UsageRow } from '../../../billing/usage/query-usage.ts'
 import { dayMs, hourMs } from '../../../billing/usage/usage-columns.ts'
@@ -120,15 +120,9 @@ function showModels(asking: Asking, hasRequests: boolean): Promise<z.input<typeo
       const wanted = { organizationId, model: id, fromMs: firstMinute(nowMs) }
       const waits = hasRequests ? await readNewestWaits(parts.accounts.db, principal, wanted) : []
       const counts = seesEngines ? { running, waiting } : { running: null, waiting: null }
-      return { id, state, windowTokens, ...counts, firstTokenMs: percentiles(waits) }
+      return { id, state, windowTokens, ...counts, firstTokenMs: percentilesOf(waits) }
     }),
   )
-}
-
-function percentiles(times: readonly number[]): { p50: number; p95: number } | null {
-  const sorted = times.toSorted((one, other) => one - other)
-  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0
-  return sorted.length === 0 ? null : { p50: at(0.5), p95: at(0.95) }
 }
 
 const noCosts = {
