@@ -93,12 +93,13 @@ function runTests(files: readonly string[]): void {
     execArgv: [`--import=${pathToFileURL(join(root, 'scripts/test-report/watch-test-file.ts')).href}`],
   })
   const failures: string[] = []
-  events.on('test:fail', (data) => {
-    const failure = describeFailure({ type: 'test:fail', data })
+  const note = (failure: string | null) => {
     if (failure === null) return
     failures.push(failure)
     process.exitCode = 1
-  })
+  }
+  events.on('test:fail', (data) => note(describeFailure({ type: 'test:fail', data })))
+  events.on('test:diagnostic', (data) => note(describeFailure({ type: 'test:diagnostic', data })))
   events.compose(withoutKnownGaps).compose(new spec()).pipe(process.stdout)
   events.compose(reportSlowestFiles).pipe(process.stdout)
   process.once('exit', () => {

@@ -24,7 +24,11 @@ async function eventsOf(source: string): Promise<readonly TestEvent[]> {
 }
 
 const failuresOf = (events: readonly TestEvent[]) =>
-  events.flatMap((event) => (event.type === 'test:fail' ? [describeFailure(event)] : [])).filter((one) => one !== null)
+  events
+    .flatMap((event) =>
+      event.type === 'test:fail' || event.type === 'test:diagnostic' ? [describeFailure(event)] : [],
+    )
+    .filter((one) => one !== null)
 
 describe('the report of failures', () => {
   it('names a test that failed once, with its place and the first line of its error', async () => {
@@ -37,6 +41,14 @@ describe('the report of failures', () => {
 
   it('names a file that does not load', async () => {
     assert.equal(failuresOf(await eventsOf(`throw new Error('broken')`)).length, 1)
+  })
+
+  it('names an error that comes after the test that caused it has ended', async () => {
+    const events = await eventsOf(
+      `it('early', () => void setTimeout(() => { throw new Error('came late') }, 20))
+      it('last', () => new Promise((resolve) => setTimeout(resolve, 100)))`,
+    )
+    assert.match(failuresOf(events).join('\n'), /"early".*came late/)
   })
 
   it('passes over a test that is expected to fail, which the usual reporter then shows as to do', async () => {

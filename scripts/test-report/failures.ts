@@ -11,8 +11,14 @@ export async function* withoutKnownGaps(events: AsyncIterable<TestEvent>): Async
   for await (const event of events) yield isKnownGap(event) ? ({ ...event, type: 'test:pass' } as TestEvent) : event
 }
 
-/** One line about a test that failed; null for a known gap, and for a suite or a file in which a test failed. */
-export function describeFailure(event: Extract<TestEvent, { type: 'test:fail' }>): string | null {
+/**
+ * One line about a test that failed; null for a known gap, and for a suite or a file in which a test failed.
+ *
+ * An error that comes after the test that caused it has ended fails the file and no test. The runner tells about it beside
+ * the tests, among thousands of lines, so that has a line too.
+ */
+export function describeFailure(event: Extract<TestEvent, { type: 'test:fail' | 'test:diagnostic' }>): string | null {
+  if (event.type === 'test:diagnostic') return event.data.message.startsWith('Error: ') ? event.data.message : null
   const { name, file, line, details } = event.data
   const { error } = details
   if (isKnownGap(event) || ('failureType' in error && error.failureType === 'subtestsFailed')) return null

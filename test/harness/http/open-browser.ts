@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { chromium as playwright, type Browser } from 'playwright-core'
+import { chromium as playwright, type Browser, type BrowserContext } from 'playwright-core'
 
 const folder = join(import.meta.dirname, '../../../node_modules/.cache/browser')
 
@@ -17,7 +17,38 @@ export async function openBrowser(moreArguments: readonly string[] = []): Promis
     '--disable-dev-shm-usage',
     ...moreArguments,
   ]
-  return playwright.launch({ executablePath: join(folder, 'chromium'), args })
+  const browser = await playwright.launch({ executablePath: join(folder, 'chromium'), args })
+  closeQuietly(browser)
+  return browser
+}
+
+/**
+ * Has a browser forget what answers in place of the service before anything closes.
+ *
+ * An answer that a test is still changing when the page is gone would else be an error that belongs to no test, and fail
+ * the file as a whole.
+ */
+function closeQuietly(browser: Browser): void {
+  const newContext = browser.newContext.bind(browser)
+  browser.newContext = async (...options) => {
+    const context = await newContext(...options)
+    const close = context.close.bind(context)
+    context.close = async (...reason) => {
+      forgetRoutes(context)
+      await close(...reason)
+    }
+    return context
+  }
+  const close = browser.close.bind(browser)
+  browser.close = async (...reason) => {
+    for (const context of browser.contexts()) forgetRoutes(context)
+    await close(...reason)
+  }
+}
+
+/** It is not waited for: the browser first gets an answer to each request that is held, and some tests hold one for ever. */
+function forgetRoutes(context: BrowserContext): void {
+  for (const routed of [context, ...context.pages()]) routed.unrouteAll({ behavior: 'ignoreErrors' }).catch(() => {})
 }
 
 /**

@@ -1,0 +1,44 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, before, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Browser } from 'playwright-core'
+import { openBrowser } from './open-browser.ts'
+
+const silent = createServer(() => {})
+let address = ''
+let browser: Browser
+
+before(async () => {
+  silent.listen(0, '127.0.0.1')
+  await once(silent, 'listening')
+  address = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/`
+})
+after(() => {
+  silent.closeAllConnections()
+  silent.close()
+})
+
+for (const what of ['context', 'browser'] as const) {
+  test(`an answer that is being changed when its ${what} closes fails no test`, async () => {
+    browser = await openBrowser()
+    try {
+      const page = await (await browser.newContext()).newPage()
+      const isAsked = new Promise<void>((resolve) => {
+        void page.route('**', async (route) => {
+          resolve()
+          await route.fulfill({ response: await route.fetch() })
+        })
+      })
+      const gone = page.goto(address).catch(() => {})
+      await isAsked
+      await (what === 'context' ? page.context() : browser).close()
+      await gone
+      // By then whatever the answer ended with would have failed this test.
+      await delay(200)
+    } finally {
+      await browser.close()
+    }
+  })
+}
