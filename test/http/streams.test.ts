@@ -4,7 +4,7 @@
 
 import { deepEqual, equal, match, ok } from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { ask, bodyFor, formats, longMessages, paths, type Format } from '../harness/http/ask.ts'
+import { ask, bodyFor, formats, longAnswerBody, longMessages, paths, type Format } from '../harness/http/ask.ts'
 import { checkError } from '../harness/check-error.ts'
 import {
   checkStream,
@@ -185,16 +185,18 @@ test('a stream is kept alive while its prompt is computed', async () => {
 
 test('an engine that dies breaks its streams off and nothing else', async (t) => {
   const long = await Promise.all([...formats, ...formats].map((format) => openLong(format, 12_000)))
-  const short = await Promise.all(
-    [...formats, ...formats].map((format) => open(format, { model: 'hal-1.0', temperature: 1 })),
-  )
-  for (const { stream } of short) ok(await stream.has(new RegExp(answered.source)))
+  // Some of the short answers may have ended by the time of the kill, on a busy machine all of them.
+  const answering = await Promise.all([
+    ...formats.map((format) => open(format, { model: 'hal-1.0', temperature: 1 })),
+    ...formats.map((format) => open(format, longAnswerBody(format))),
+  ])
+  for (const { stream } of answering) ok(await stream.has(new RegExp(answered.source)))
   const killedAtMs = performance.now()
   process.kill(await service.enginePid(), 'SIGKILL')
 
   let broken = 0
   let brokenInText = 0
-  for (const opened of [...long, ...short]) {
+  for (const opened of [...long, ...answering]) {
     const end = await opened.stream.ended
     const row = await rowOf(opened.requestId)
     if (isComplete(opened, end)) {
@@ -214,14 +216,16 @@ test('an engine that dies breaks its streams off and nothing else', async (t) =>
     ok(row.output >= received)
   }
   ok(broken >= long.length, 'those that had no answer yet are broken')
-  ok(brokenInText > 0, 'one at least was broken in the midst of its answer')
+  ok(brokenInText >= formats.length, 'those whose answer is long are broken in its midst')
 
   for (const format of formats) {
     const answer = await ask(service, paths[format], { body: bodyFor(format) })
     equal(answer.status, 200, answer.text)
   }
   const recoveredMs = performance.now() - killedAtMs
-  t.diagnostic(`${broken} of 8 streams broken, answering again after ${Math.round(recoveredMs)} ms`)
+  t.diagnostic(
+    `${broken} of ${long.length + answering.length} streams broken, answering again after ${Math.round(recoveredMs)} ms`,
+  )
 })
 
 describe('a service that is told to stop', () => {
