@@ -265,7 +265,7 @@ describe('a domain', () => {
     }
     const made = await add(' NEW.acme.Example ')
     deepEqual([made.status, made.body['name'], made.body['verifiedAt']], [201, 'new.acme.example', null], made.text)
-    match(JSON.stringify(made.body['record']), /_odyssey\.new\.acme\.example.*odyssey-domain=\w+/)
+    match(JSON.stringify(made.body['record']), /_odyssey\.new\.acme\.example.*odyssey-domain=[\w-]+/)
     equal((await add('new.acme.example')).status, 409)
   })
 
