@@ -26,7 +26,7 @@ after(async () => {
 })
 
 const begun = /"(role|message_start)"/
-const answered = /"(content|reasoning)":"[^"]|"content_block_delta"/g
+const answered = /"(content|reasoning)":"[^"]|"(thinking|text)_delta"/g
 
 type Opened = { readonly format: Format; readonly stream: LiveStream; readonly requestId: string }
 
