@@ -127,6 +127,8 @@ export function crowdSuite(dashboard: () => Dashboard): void {
       await page.goto(`${baseOf(dashboard())}/keys`)
       await page.getByRole('row', { name: /crowd/ }).first().waitFor()
       await settled(page)
+      // Else it would go on beside the seconds that are counted, the longer the slower the machine is.
+      await page.clock.pauseAt(await page.evaluate(() => Date.now() + 1_000))
       const organizationId = organizationOf(owner)
       const tell = (topic: string) =>
         page.evaluate(

@@ -181,6 +181,32 @@ export function roleSuite(dashboard: () => Dashboard): void {
       }
     })
 
+    test('a developer is offered nothing that changes the key of somebody else, and is told why', async () => {
+      await giveRole('developer')
+      const { page } = member
+      const path = `/api/v1/organizations/${organizationId}/api-keys?limit=200`
+      type Key = { readonly id: string; readonly lastFour: string; readonly ownerId: string | null }
+      const { data } = (await askApi(page, 'GET', path)).body as { readonly data: readonly Key[] }
+      const other = data.find(({ ownerId }) => ownerId !== null && ownerId !== memberId)
+      ok(other !== undefined)
+      await goTo(page, member.origin + pagePath('key', { organizationId, apiKeyId: other.id }))
+      for (const name of ['Edit', 'Rotate', 'Disable', 'Revoke']) {
+        const button = page.getByRole('main').getByRole('button', { name })
+        await button.and(page.getByTitle('The key is not yours.')).waitFor()
+        equal(await button.getAttribute('aria-disabled'), 'true', name)
+      }
+      await page.keyboard.press('e')
+      equal(await page.getByRole('dialog').count(), 0)
+      await goTo(page, member.origin + pagePath('keys', { organizationId }))
+      const row = page.getByRole('row').filter({ hasText: `…${other.lastFour}` })
+      await row.getByRole('button', { name: /^Actions for/ }).click()
+      for (const name of ['Rotate…', 'Disable…', 'Revoke…']) {
+        equal(await page.getByRole('menuitem', { name }).getAttribute('aria-disabled'), 'true', name)
+      }
+      await page.keyboard.press('Escape')
+      await page.getByRole('menu').waitFor({ state: 'detached' })
+    })
+
     test('who is made less of has the pages closed without loading anything anew', async () => {
       await giveRole('admin')
       const { page } = member

@@ -7,6 +7,7 @@ import { useNames, type ApiKey } from '../queries.ts'
 import type { KeyAction } from './key-actions.tsx'
 import { KeyMenu } from './key-menu.tsx'
 import { KeyState } from './key-state.tsx'
+import { useKeyReasons } from './use-key-reasons.ts'
 
 type Props = {
   readonly organizationId: string
@@ -19,6 +20,7 @@ type Props = {
 /** The keys of somebody, or of a program. */
 export function OwnedKeys({ organizationId, title, keys, onAction }: Props) {
   const nameOf = useNames(organizationId)
+  const reasonOf = useKeyReasons(organizationId)
   const columns: readonly Column<ApiKey>[] = [
     {
       key: 'name',
@@ -45,7 +47,7 @@ export function OwnedKeys({ organizationId, title, keys, onAction }: Props) {
             head: '',
             isRight: true,
             phone: 'side' as const,
-            cell: (key: ApiKey) => <KeyMenu organizationId={organizationId} apiKey={key} onAction={onAction} />,
+            cell: (key: ApiKey) => <KeyMenu apiKey={key} reasonOf={reasonOf} onAction={onAction} />,
           },
         ]),
   ]

@@ -5,6 +5,7 @@ import { KeyActionDialog, type KeyAction } from '../../app/keys/key-actions.tsx'
 import { KeyOnce, type NewKey } from '../../app/keys/key-once.tsx'
 import { KeyState } from '../../app/keys/key-state.tsx'
 import { endpointChoices } from '../../app/keys/rules-fields.tsx'
+import { useKeyReasons } from '../../app/keys/use-key-reasons.ts'
 import { AskDrawer } from '../../app/limits/ask-drawer.tsx'
 import { pagePath, type PageParams } from '../../app/paths.ts'
 import { usePlace } from '../../app/router.tsx'
@@ -36,10 +37,11 @@ export function Page({ params }: { readonly params: PageParams }) {
         { signal },
       ),
   })
-  const updateReason = useReason(organizationId, 'api-keys:update')
-  useKeys(useMemo(() => ({ e: () => (updateReason === null ? setAction('edit') : undefined) }), [updateReason]))
-  const close = () => setAction(null)
   const apiKey = query.data
+  const reasonOf = useKeyReasons(organizationId)
+  const mayEdit = apiKey !== undefined && reasonOf('update', apiKey) === null
+  useKeys(useMemo(() => ({ e: () => (mayEdit ? setAction('edit') : undefined) }), [mayEdit]))
+  const close = () => setAction(null)
   return (
     <Frame
       title={apiKey === undefined ? 'API key' : <Name>{apiKey.name}</Name>}
@@ -85,34 +87,34 @@ type ActionsProps = {
   readonly onAction: (action: KeyAction | 'edit' | 'ask') => void
 }
 
-function Actions({ organizationId, apiKey: { id, state }, onAction }: ActionsProps) {
+function Actions({ organizationId, apiKey, onAction }: ActionsProps) {
+  const { id, state } = apiKey
   const { search } = usePlace()
   const over = state === 'revoked' || state === 'expired' ? 'The key has ended.' : null
-  const reason = useReason(organizationId, 'api-keys:update')
-  const edit = over ?? reason
+  const reasonOf = useKeyReasons(organizationId)
   const askReason = useReason(organizationId, 'limits:ask')
-  const rotateReason = useReason(organizationId, 'api-keys:rotate')
-  const disableReason = useReason(organizationId, 'api-keys:disable')
-  const revokeReason = useReason(organizationId, 'api-keys:revoke')
   return (
     <>
       <KeyNeighbours organizationId={organizationId} apiKeyId={id} search={search} />
       <LinkButton href={pagePath('keys', { organizationId }) + search} icon="left">
         API keys
       </LinkButton>
-      <Button shortcut="e" reason={edit} onClick={() => onAction('edit')}>
+      <Button shortcut="e" reason={over ?? reasonOf('update', apiKey)} onClick={() => onAction('edit')}>
         Edit
       </Button>
       <Button reason={over ?? askReason} onClick={() => onAction('ask')}>
         Ask for more
       </Button>
-      <Button reason={over ?? rotateReason} onClick={() => onAction('rotate')}>
+      <Button reason={over ?? reasonOf('rotate', apiKey)} onClick={() => onAction('rotate')}>
         Rotate
       </Button>
-      <Button reason={over ?? disableReason} onClick={() => onAction(state === 'disabled' ? 'enable' : 'disable')}>
+      <Button
+        reason={over ?? reasonOf('disable', apiKey)}
+        onClick={() => onAction(state === 'disabled' ? 'enable' : 'disable')}
+      >
         {state === 'disabled' ? 'Enable' : 'Disable'}
       </Button>
-      <Button look="danger" reason={over ?? revokeReason} onClick={() => onAction('revoke')}>
+      <Button look="danger" reason={over ?? reasonOf('revoke', apiKey)} onClick={() => onAction('revoke')}>
         Revoke
       </Button>
     </>

@@ -1,8 +1,8 @@
 import { useState } from 'react'
 import { api } from '../../api/client.ts'
 import { Confirm } from '../../app/confirm.tsx'
+import { useKeyReasons } from '../../app/keys/use-key-reasons.ts'
 import type { ApiKey } from '../../app/queries.ts'
-import { useReason } from '../../app/session.ts'
 import { useChange } from '../../app/use-change.ts'
 import { Button } from '../../kit/button.tsx'
 import { Row } from '../../kit/page.tsx'
@@ -20,18 +20,18 @@ type Props = {
 /** What is done to several keys at once; each of them is a change of its own, and stands in the audit as one. */
 export function BulkActions({ organizationId, keys, onDone }: Props) {
   const [asked, setAsked] = useState<Asked | null>(null)
-  const reasons = {
-    disable: useReason(organizationId, 'api-keys:disable'),
-    revoke: useReason(organizationId, 'api-keys:revoke'),
-  }
+  const reasonOf = useKeyReasons(organizationId)
   const none = keys.length === 0 ? 'Choose keys first.' : null
+  /** That of the first which somebody may not do it to: then it is done to none. */
+  const reasonOfAll = (verb: Verb) =>
+    none ?? keys.map((key) => reasonOf(verb, key)).find((reason) => reason !== null) ?? null
   return (
     <Row>
       <span role="status">{keys.length === 1 ? '1 key chosen' : `${keys.length} keys chosen`}</span>
-      <Button isSmall reason={none ?? reasons.disable} onClick={() => setAsked({ verb: 'disable', keys })}>
+      <Button isSmall reason={reasonOfAll('disable')} onClick={() => setAsked({ verb: 'disable', keys })}>
         Disable…
       </Button>
-      <Button isSmall look="danger" reason={none ?? reasons.revoke} onClick={() => setAsked({ verb: 'revoke', keys })}>
+      <Button isSmall look="danger" reason={reasonOfAll('revoke')} onClick={() => setAsked({ verb: 'revoke', keys })}>
         Revoke…
       </Button>
       <Button isSmall look="quiet" onClick={onDone}>

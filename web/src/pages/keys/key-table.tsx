@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { KeyAction } from '../../app/keys/key-actions.tsx'
 import { KeyMenu } from '../../app/keys/key-menu.tsx'
 import { KeyState } from '../../app/keys/key-state.tsx'
+import { useKeyReasons } from '../../app/keys/use-key-reasons.ts'
 import { ownerOf, useCurrency, type ApiKey } from '../../app/queries.ts'
 import { useReason } from '../../app/session.ts'
 import { usageByGroupQuery } from '../../app/usage-sums.ts'
@@ -48,6 +49,7 @@ export function KeyTable({
     enabled: useReason(organizationId, 'usage:read') === null,
   }).data
   const currency = useCurrency()
+  const reasonOf = useKeyReasons(organizationId)
   const columns: readonly Column<ApiKey>[] = [
     {
       key: 'name',
@@ -104,7 +106,7 @@ export function KeyTable({
       head: '',
       isRight: true,
       phone: 'side',
-      cell: (key) => <KeyMenu organizationId={organizationId} apiKey={key} onAction={onAction} />,
+      cell: (key) => <KeyMenu apiKey={key} reasonOf={reasonOf} onAction={onAction} />,
     },
   ]
   return (
