@@ -7,6 +7,7 @@ import { ticksUpTo } from '../../web/src/charts/ticks.ts'
 import {
   formatBytes,
   formatChange,
+  formatCounted,
   formatDuration,
   formatShare,
   formatShortCount,
@@ -65,6 +66,9 @@ suite('figures', () => {
     equal(formatDuration(312.4), '312 ms')
     equal(formatDuration(4_213), '4.21 s')
     equal(formatDuration(72_000), '1 m 12 s')
+    equal(formatDuration(4_747_000), '1 h 19 m')
+    equal(formatCounted(1, 'token'), '1 token')
+    equal(formatCounted(1_200, 'token'), '1,200 tokens')
     equal(formatBytes(2_700_000_000), '2.7\u202fGB')
     equal(formatChange(108.1, 100), '+8.1\u202f%')
     equal(formatChange(1, 0), null)

@@ -53,6 +53,12 @@ suite('by the keyboard alone', () => {
   test('a key is made, rotated, disabled, enabled and revoked', async () => {
     await press(page, button(page, 'Create key'))
     const drawer = page.getByRole('dialog', { name: 'Create key' })
+    // Sent before it is complete, the form leads to what says why it is not.
+    await tabTo(page, drawer.getByLabel('Name'))
+    await page.keyboard.press('Enter')
+    const create = drawer.getByRole('button', { name: 'Create key', disabled: true })
+    equal(await create.evaluate((element) => element === document.activeElement), true)
+    match((await create.getAttribute('title')) ?? '', /name/i)
     await typeInto(page, drawer.getByLabel('Name'), 'by hand')
     await page.keyboard.press('Enter')
     const close = async () => {

@@ -37,6 +37,15 @@ suite('to a screen reader', () => {
     await shown.waitFor({ state: 'detached' })
   })
 
+  test('each button that copies says what of, where several stand on a page', async () => {
+    const { page } = dashboard().owner
+    await page.goto(`${baseOf(dashboard())}/quickstart`)
+    const copies = page.getByRole('main').getByRole('button', { name: 'Copy' })
+    await copies.nth(1).waitFor()
+    const names = await copies.evaluateAll((found) => found.map((one) => one.getAttribute('aria-label')))
+    equal(new Set(names).size, names.length, names.join(', '))
+  })
+
   test('a field that must be filled is not called wrong before anything is wrong with it', async () => {
     const { browser, service } = dashboard()
     const stranger = await openDashboard(browser, service)

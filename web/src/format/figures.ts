@@ -12,6 +12,11 @@ export function formatCount(count: number): string {
   return whole.format(count)
 }
 
+/** `1 token` or `1,200 tokens`, for words that take an s. */
+export function formatCounted(count: number, word: string): string {
+  return `${formatCount(count)} ${word}${count === 1 ? '' : 's'}`
+}
+
 /** From a million on with two decimals and a letter. */
 export function formatShortCount(count: number): string {
   return Math.abs(count) < 1_000_000 ? whole.format(count) : compact.format(count).replace(/([A-Z])$/, `${narrow}$1`)
@@ -25,7 +30,8 @@ export function formatDuration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`
   if (ms < 60_000) return `${(ms / 1_000).toFixed(2)} s`
   const seconds = Math.round(ms / 1_000)
-  return `${Math.floor(seconds / 60)} m ${seconds % 60} s`
+  const minutes = Math.floor(seconds / 60)
+  return minutes < 60 ? `${minutes} m ${seconds % 60} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} m`
 }
 
 const byteUnits = ['B', 'kB', 'MB', 'GB', 'TB'] as const

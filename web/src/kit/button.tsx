@@ -27,9 +27,10 @@ export function Button({ look = 'plain', icon, isSmall, isBusy, reason, shortcut
       aria-busy={isBusy || undefined}
       title={reason ?? rest.title}
       onClick={(event) => {
-        // A form would be sent all the same.
-        if (isOff) event.preventDefault()
-        else onClick?.(event)
+        if (!isOff) return onClick?.(event)
+        // A form would be sent all the same. Who pressed Enter in one of its fields is led to what says why it is not.
+        event.preventDefault()
+        event.currentTarget.focus()
       }}
     >
       {icon && <Icon name={icon} />}
@@ -87,11 +88,14 @@ const saidForMs = 2_000
 export function CopyButton({
   text,
   name = 'Copy',
+  of,
   isSmall = true,
   onCopied,
 }: {
   readonly text: string
   readonly name?: string
+  /** What of, for who hears it: several may stand on a page. */
+  readonly of?: string
   readonly isSmall?: boolean
   readonly onCopied?: () => void
 }) {
@@ -106,10 +110,16 @@ export function CopyButton({
     }
     setTimeout(() => setSaid(''), saidForMs)
   }
+  const shown = said === '' ? name : said
   return (
     <>
-      <Button isSmall={isSmall} icon={said === 'Copied' ? 'check' : 'copy'} onClick={() => void copy()}>
-        {said === '' ? name : said}
+      <Button
+        isSmall={isSmall}
+        icon={said === 'Copied' ? 'check' : 'copy'}
+        aria-label={of && `${shown} ${of}`}
+        onClick={() => void copy()}
+      >
+        {shown}
       </Button>
       {/* Inside the button it would be left out of the button's name, which some browsers would then have none of. */}
       <span className="unseen" role="status">

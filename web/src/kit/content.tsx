@@ -22,7 +22,7 @@ export function Code({
     <div className={styles.code} data-wraps={wraps || undefined}>
       <div className={styles.codeHead}>
         <span>{label}</span>
-        <CopyButton text={text} {...(onCopied !== undefined && { onCopied })} />
+        <CopyButton text={text} of={name} {...(onCopied !== undefined && { onCopied })} />
       </div>
       <pre tabIndex={0} role="region" aria-label={name}>
         {text}

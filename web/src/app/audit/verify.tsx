@@ -3,7 +3,7 @@ import { toProblem, type Problem } from '../../api/problem.ts'
 import type { Schemas } from '../../api/types.ts'
 import { ProblemBox } from '../states.tsx'
 import { verifyPart } from './queries.ts'
-import { formatCount } from '../../format/figures.ts'
+import { formatCounted } from '../../format/figures.ts'
 import { Button } from '../../kit/button.tsx'
 import { Banner, Row, Stack } from '../../kit/page.tsx'
 
@@ -29,11 +29,15 @@ export function Verify({ organizationId }: { readonly organizationId: string | n
         <Button icon="shield" isBusy={isBusy} onClick={() => void verify()}>
           Verify
         </Button>
-        <span role="status">{checked !== null && `${rowsOf(checked.rows)} checked${checked.isOver ? '' : ' …'}`}</span>
+        <span role="status">
+          {checked !== null && `${formatCounted(checked.rows, 'row')} checked${checked.isOver ? '' : ' …'}`}
+        </span>
         <code>npx odyssey audit verify</code>
       </Row>
       {problem !== null && <ProblemBox problem={problem} what="The check broke off." onAgain={() => void verify()} />}
-      {checked?.isOver && checked.faults.length === 0 && <Banner kind="good">{rowsOf(checked.rows)}, intact.</Banner>}
+      {checked?.isOver && checked.faults.length === 0 && (
+        <Banner kind="good">{formatCounted(checked.rows, 'row')}, intact.</Banner>
+      )}
       {checked?.faults.map(({ kind, sequence, message }) => (
         <Banner key={`${kind} ${sequence} ${message}`} kind="bad">
           Row {sequence ?? '–'}: {message}
@@ -57,8 +61,4 @@ async function verifyAll(organizationId: string | null, show: (checked: Checked)
     }
     show(checked)
   } while (after !== undefined)
-}
-
-function rowsOf(count: number): string {
-  return `${formatCount(count)} ${count === 1 ? 'row' : 'rows'}`
 }

@@ -1,5 +1,5 @@
 import type { Schemas } from '../../api/types.ts'
-import { formatCount } from '../../format/figures.ts'
+import { formatCounted } from '../../format/figures.ts'
 import { formatMoney } from '../../format/money.ts'
 
 export type Budget = Schemas['Budget']
@@ -31,7 +31,7 @@ export function amountsOf(
 ): string {
   const parts = [
     ...(micros === null ? [] : [formatMoney(String(micros), { currency })]),
-    ...(tokens === null ? [] : [`${formatCount(tokens)} tokens`]),
+    ...(tokens === null ? [] : [formatCounted(tokens, 'token')]),
   ]
   return parts.join(' · ')
 }

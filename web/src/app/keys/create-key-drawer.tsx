@@ -19,7 +19,7 @@ import { Select } from '../../kit/field.tsx'
 import { Drawer } from '../../kit/layers.tsx'
 import { Disclosure } from '../../kit/page.tsx'
 
-type Props = {
+export type CreateKeyProps = {
   readonly organizationId: string
   /** The program whose key it is to be, where that is settled. */
   readonly account?: ServiceAccount
@@ -30,7 +30,7 @@ const path = '/api/v1/organizations/{organizationId}/api-keys'
 const nobody = 'nobody'
 const shownFaults = ['name', 'projectId', 'ownerId', 'serviceAccountId', 'expiresAt', 'addresses']
 
-export function CreateKeyDrawer({ organizationId, account, onClose, onMade }: Props) {
+export function CreateKeyDrawer({ organizationId, account, onClose, onMade }: CreateKeyProps) {
   const [fields, setFields] = useState(noRules)
   const projects = useOpenProjects(organizationId)
   const [chosen, setProject] = useState<string | null>(null)

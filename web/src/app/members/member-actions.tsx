@@ -1,7 +1,7 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { api, type AnswerOf } from '../../api/client.ts'
 import type { MenuEntry } from '../../kit/layers.tsx'
-import { formatCount } from '../../format/figures.ts'
+import { formatCounted } from '../../format/figures.ts'
 import { Confirm } from '../confirm.tsx'
 import type { Member } from '../queries.ts'
 import { useGrantReason, useReason } from '../session.ts'
@@ -116,7 +116,7 @@ export function endedWords({ sessions, agents }: Pick<Consequences, 'sessions' |
 }
 
 function count(number: number, word: string): string {
-  return number === 0 ? `No ${word}` : `${formatCount(number)} ${word}${number === 1 ? '' : 's'}`
+  return number === 0 ? `No ${word}` : formatCounted(number, word)
 }
 
 function be(number: number): string {

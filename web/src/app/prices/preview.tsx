@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import { api, type AnswerOf, type BodyOf } from '../../api/client.ts'
-import { formatCount, formatShare } from '../../format/figures.ts'
+import { formatCounted, formatShare } from '../../format/figures.ts'
 import { formatMoney } from '../../format/money.ts'
 import { Button } from '../../kit/button.tsx'
 import { Time } from '../../kit/content.tsx'
@@ -53,8 +53,8 @@ function Outcome({ preview, currency }: { readonly preview: Previewed; readonly 
   return (
     <div role="status">
       <p>
-        {formatCount(requests)} {requests === 1 ? 'request' : 'requests'} since <Time at={from} /> would have cost{' '}
-        {money(wouldMicros)} instead of {money(chargedMicros)}
+        {formatCounted(requests, 'request')} since <Time at={from} /> would have cost {money(wouldMicros)} instead of{' '}
+        {money(chargedMicros)}
         {changeWords(Number(chargedMicros), Number(wouldMicros))}.
       </p>
       <Table

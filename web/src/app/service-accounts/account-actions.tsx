@@ -7,6 +7,7 @@ import { useKeyList, type ServiceAccount } from '../queries.ts'
 import { useReason } from '../session.ts'
 import { useChange } from '../use-change.ts'
 import { stateOf } from './account-state.tsx'
+import { formatCounted } from '../../format/figures.ts'
 
 export type AccountAction = 'rename' | 'disable' | 'enable' | 'remove'
 type Entries = (account: ServiceAccount, act: (action: AccountAction) => void) => readonly MenuEntry[]
@@ -93,7 +94,7 @@ function Ask({ organizationId, account, action, onClose }: Props & { readonly ac
 }
 
 function wordsOf(action: Verb, keys: number): string {
-  const its = keys === 0 ? 'It has no key in use.' : keys === 1 ? 'It has 1 key.' : `It has ${keys} keys.`
+  const its = keys === 0 ? 'It has no key in use.' : `It has ${formatCounted(keys, 'key')}.`
   if (keys === 0 && action !== 'remove') return its
   switch (action) {
     case 'disable':

@@ -1,4 +1,4 @@
-import { formatCount, formatDuration } from '../../format/figures.ts'
+import { formatCount, formatCounted, formatDuration } from '../../format/figures.ts'
 import { Card, Grid, KeyValue, StateTag, type Mood } from '../../kit/page.tsx'
 import type { Overview } from './overview.ts'
 
@@ -23,7 +23,7 @@ export function ModelTiles({ models, seesRequests }: Props) {
         <Card key={id} title={id} actions={<StateTag mood={moods[state] ?? 'off'}>{state}</StateTag>}>
           <KeyValue
             rows={[
-              ['Window', `${formatCount(windowTokens)} tokens`],
+              ['Window', formatCounted(windowTokens, 'token')],
               ...(running === null ? [] : [['Answering', formatCount(running)] as const]),
               ...(waiting === null ? [] : [['Waiting', formatCount(waiting)] as const]),
               ...(seesRequests ? [['First token, 1 h', wordsOfTimes(firstTokenMs)] as const] : []),

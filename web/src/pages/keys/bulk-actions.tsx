@@ -6,6 +6,7 @@ import type { ApiKey } from '../../app/queries.ts'
 import { useChange } from '../../app/use-change.ts'
 import { Button } from '../../kit/button.tsx'
 import { Row } from '../../kit/page.tsx'
+import { formatCounted } from '../../format/figures.ts'
 
 const verbs = { disable: 'Disable', revoke: 'Revoke' } as const
 type Verb = keyof typeof verbs
@@ -27,7 +28,7 @@ export function BulkActions({ organizationId, keys, onDone }: Props) {
     none ?? keys.map((key) => reasonOf(verb, key)).find((reason) => reason !== null) ?? null
   return (
     <Row>
-      <span role="status">{keys.length === 1 ? '1 key chosen' : `${keys.length} keys chosen`}</span>
+      <span role="status">{formatCounted(keys.length, 'key')} chosen</span>
       <Button isSmall reason={reasonOfAll('disable')} onClick={() => setAsked({ verb: 'disable', keys })}>
         Disable…
       </Button>

@@ -13,7 +13,7 @@ import { formatCount } from '../../format/figures.ts'
 import { Banner, Page as Frame, Row } from '../../kit/page.tsx'
 import { Skeleton } from '../../kit/skeleton.tsx'
 import { BulkActions } from './bulk-actions.tsx'
-import { CreateKeyDrawer } from '../../app/keys/create-key-drawer.tsx'
+import { CreateKey } from '../../app/keys/create-key.tsx'
 import { KeyFilters } from './filters.tsx'
 import { KeyTable } from './key-table.tsx'
 import { useFoundKeys } from './use-found-keys.ts'
@@ -60,7 +60,7 @@ export function Page({ params }: { readonly params: PageParams }) {
         )}
       </Loaded>
       {open?.kind === 'create' && (
-        <CreateKeyDrawer organizationId={organizationId} onClose={() => setOpen(null)} onMade={show} />
+        <CreateKey organizationId={organizationId} onClose={() => setOpen(null)} onMade={show} />
       )}
       {open?.kind === 'action' && (
         <KeyActionDialog

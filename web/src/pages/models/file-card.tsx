@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import type { Schemas } from '../../api/types.ts'
-import { formatBytes, formatCount, formatDuration, formatShare } from '../../format/figures.ts'
+import { formatBytes, formatCount, formatCounted, formatDuration, formatShare } from '../../format/figures.ts'
 import { Button } from '../../kit/button.tsx'
 import { Id } from '../../kit/content.tsx'
 import { Badge, Banner, Bar, Card, KeyValue, Row, Stack, StateTag, type Mood } from '../../kit/page.tsx'
@@ -94,7 +94,7 @@ function weightsRows({ weights, enginePid, windowTokens }: LoadedFile): readonly
     ...(weights.sha256 === null
       ? []
       : [['SHA-256', <code key="hash" title={weights.sha256}>{`${weights.sha256.slice(0, 16)}…`}</code>] as const]),
-    ['Window', windowTokens === null ? 'not known yet' : `${formatCount(windowTokens)} tokens`],
+    ['Window', windowTokens === null ? 'not known yet' : formatCounted(windowTokens, 'token')],
     ['Process', enginePid === null ? 'not running' : `${enginePid}`],
   ]
 }

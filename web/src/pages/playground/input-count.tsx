@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react'
-import { formatCount } from '../../format/figures.ts'
+import { formatCounted } from '../../format/figures.ts'
 import { toBody, type Settings, type Turn } from './conversation.ts'
 import { sendWire, type PlaygroundProject } from './run.ts'
 
@@ -24,11 +24,7 @@ export function InputCount({ place: { organizationId, projectId }, settings, tur
     }
   }, [organizationId, projectId, body])
   if (counted?.body !== body) return null
-  return (
-    <span role="status">
-      {formatCount(counted.tokens)} {counted.tokens === 1 ? 'token' : 'tokens'} in
-    </span>
-  )
+  return <span role="status">{formatCounted(counted.tokens, 'token')} in</span>
 }
 
 const tries = 5

@@ -7,7 +7,7 @@ import { Outcome } from '../../app/requests/outcome.tsx'
 import { inputTokensOf } from '../../app/requests/request-table.tsx'
 import { usePlace } from '../../app/router.tsx'
 import { Loaded } from '../../app/states.tsx'
-import { formatCount, formatDuration } from '../../format/figures.ts'
+import { formatCount, formatCounted, formatDuration } from '../../format/figures.ts'
 import { CopyButton, LinkButton } from '../../kit/button.tsx'
 import { Code, Name, Time } from '../../kit/content.tsx'
 import { Link } from '../../kit/link.tsx'
@@ -113,15 +113,11 @@ function Details({
   )
 }
 
-function tokensOf(count: number): string {
-  return `${formatCount(count)} ${count === 1 ? 'token' : 'tokens'}`
-}
-
 function wordsOfRouting(routing: Schemas['RoutingReason']): string {
   const { candidates, matchedTokens, outstandingTokens, heldMs } = routing
   const among = candidates === 1 ? 'The only replica with room' : `Chosen of ${formatCount(candidates)} with room`
-  const held = `believed to hold ${tokensOf(matchedTokens)} of the prompt`
-  const work = `${tokensOf(outstandingTokens)} of others to compute before it`
+  const held = `believed to hold ${formatCounted(matchedTokens, 'token')} of the prompt`
+  const work = `${formatCounted(outstandingTokens, 'token')} of others to compute before it`
   return `${among}, ${held}, with ${work}; the request waited ${formatDuration(heldMs)} in the pool.`
 }
 
@@ -136,12 +132,12 @@ function spansOf({ charge, queueMs, promptMs, answerMs }: Schemas['RequestDetail
   const waited = queueMs ?? durationMs
   const spans: Span[] = [{ name: 'counted and waited', fromMs: 0, toMs: waited, said: 'until a slot began with it' }]
   if (promptMs !== null) {
-    const cached = inputCacheRead === 0 ? '' : `, ${tokensOf(inputCacheRead)} from the cache`
+    const cached = inputCacheRead === 0 ? '' : `, ${formatCounted(inputCacheRead, 'token')} from the cache`
     spans.push({ name: 'prompt', fromMs: waited, toMs: waited + promptMs, said: `until the first token${cached}` })
   }
   if (answerMs !== null) {
     const rate = answerMs > 0 && output > 1 ? `, ${((output / answerMs) * 1_000).toFixed(1)} a second` : ''
-    const said = `${tokensOf(output)}${rate}`
+    const said = `${formatCounted(output, 'token')}${rate}`
     spans.push({ name: 'answer', fromMs: durationMs - answerMs, toMs: durationMs, said })
   }
   return spans

@@ -11,6 +11,7 @@ import { Name } from '../../kit/content.tsx'
 import { CheckboxGroup, Select, TextField } from '../../kit/field.tsx'
 import { Drawer } from '../../kit/layers.tsx'
 import { Banner, Row, Stack } from '../../kit/page.tsx'
+import { formatCounted } from '../../format/figures.ts'
 
 export type Line = AnswerOf<'GET /api/v1/permissions'>['permissions'][number]
 type Base = BodyOf<'POST /api/v1/organizations/{organizationId}/roles'>['base']
@@ -95,11 +96,7 @@ function LeftOut({ count: left }: { readonly count: number }) {
 function takenFrom(role: OwnRole, wanted: readonly string[]): string {
   const taken = role.permissions.filter((name) => !wanted.includes(name)).length
   if (taken === 0 || role.members === 0) return ''
-  return `Takes ${count(taken, 'thing')} from ${count(role.members, 'member')}`
-}
-
-function count(number: number, word: string): string {
-  return `${number} ${word}${number === 1 ? '' : 's'}`
+  return `Takes ${formatCounted(taken, 'thing')} from ${formatCounted(role.members, 'member')}`
 }
 
 function missing(name: string, wanted: readonly string[]): string | null {
@@ -197,7 +194,7 @@ function Concerned({
   )
   const taken = role.permissions.filter((name) => !wanted.includes(name))
   const added = wanted.filter((name) => !role.permissions.includes(name))
-  const who = members.map(({ name }) => name).join(', ') || count(role.members, 'member')
+  const who = members.map(({ name }) => name).join(', ') || formatCounted(role.members, 'member')
   if (role.members === 0) return <Banner>Nobody has this role yet.</Banner>
   return (
     <Banner kind={taken.length > 0 ? 'warn' : 'info'}>

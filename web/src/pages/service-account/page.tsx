@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'react'
 import { useQuery } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
-import { CreateKeyDrawer } from '../../app/keys/create-key-drawer.tsx'
+import { CreateKey } from '../../app/keys/create-key.tsx'
 import { KeyActionDialog, type KeyAction } from '../../app/keys/key-actions.tsx'
 import { KeyOnce, type NewKey } from '../../app/keys/key-once.tsx'
 import { OwnedKeys } from '../../app/keys/owned-keys.tsx'
@@ -72,7 +72,7 @@ export function Page({ params }: { readonly params: PageParams }) {
         )}
       </Loaded>
       {account !== undefined && open?.kind === 'create' && (
-        <CreateKeyDrawer organizationId={organizationId} account={account} onClose={close} onMade={show} />
+        <CreateKey organizationId={organizationId} account={account} onClose={close} onMade={show} />
       )}
       {account !== undefined && open?.kind === 'account' && (
         <AccountActionDialog organizationId={organizationId} account={account} action={open.action} onClose={close} />

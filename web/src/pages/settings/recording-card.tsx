@@ -10,7 +10,7 @@ import { useReason, useSession } from '../../app/session.ts'
 import { Form } from '../../app/sign-in-form.tsx'
 import { Loaded } from '../../app/states.tsx'
 import { useChange } from '../../app/use-change.ts'
-import { formatBytes, formatCount } from '../../format/figures.ts'
+import { formatBytes, formatCounted } from '../../format/figures.ts'
 import { Button } from '../../kit/button.tsx'
 import { Name, Time } from '../../kit/content.tsx'
 import { Select } from '../../kit/field.tsx'
@@ -99,7 +99,7 @@ function OfProject({ place, name }: { readonly place: Place; readonly name: stri
 }
 
 const choicesOf = (days: readonly number[]) =>
-  days.map((count) => ({ value: String(count), label: count === 1 ? '1 day' : `${count} days` }))
+  days.map((count) => ({ value: String(count), label: formatCounted(count, 'day') }))
 const endChoices = choicesOf([1, 3, 7, 14, 30])
 const daysChoices = (known: number) =>
   choicesOf([...new Set([1, 3, 7, 14, 30, known])].toSorted((one, other) => one - other))
@@ -158,7 +158,7 @@ function Switch({ place, name, recording }: SwitchProps) {
 
 function wordsOf({ requests, bytes }: Recording['kept']): string {
   if (requests === 0) return 'nothing'
-  return `${requests === 1 ? '1 request' : `${formatCount(requests)} requests`}, ${formatBytes(bytes)}`
+  return `${formatCounted(requests, 'request')}, ${formatBytes(bytes)}`
 }
 
 type DeletionProps = Omit<SwitchProps, 'recording'> & {

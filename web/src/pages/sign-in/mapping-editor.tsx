@@ -7,6 +7,7 @@ import { isShownProjects } from '../../app/roles.ts'
 import { Button } from '../../kit/button.tsx'
 import { CheckboxGroup, Select, TextField } from '../../kit/field.tsx'
 import { Badge, Row, Stack } from '../../kit/page.tsx'
+import { formatCounted } from '../../format/figures.ts'
 
 export type Mappings =
   BodyOf<'PUT /api/v1/organizations/{organizationId}/connections/{connectionId}/group-mappings'>['data']
@@ -98,7 +99,7 @@ function Group({ name, users, place, mapping, projects, onRole, onProjects, onEa
       <Row>
         {place !== undefined && <Badge>{place}</Badge>}
         <Select label={`What ${name} gives`} isInline value={mapping?.role ?? ''} choices={choices} onChoice={onRole} />
-        {users !== undefined && <span>{users === 1 ? '1 user' : `${users} users`}</span>}
+        {users !== undefined && <span>{formatCounted(users, 'user')}</span>}
         {onEarlier !== undefined && (
           <Button isSmall look="quiet" aria-label={`Let ${name} count earlier`} onClick={onEarlier}>
             Earlier

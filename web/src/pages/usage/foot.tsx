@@ -1,4 +1,4 @@
-import { formatCount } from '../../format/figures.ts'
+import { formatCounted } from '../../format/figures.ts'
 import { formatInstant } from '../../format/time.ts'
 import { Banner } from '../../kit/page.tsx'
 import { CopyButton } from '../../kit/button.tsx'
@@ -21,7 +21,7 @@ export function Foot({ series: { through, reconciledAt, isReconciled, totals, zo
     checked === null
       ? 'sums are compared with the ledger once a day, and were not yet'
       : `sums agree with the ledger, checked ${checked}`,
-    `${formatCount(totals.unpriced)} ${totals.unpriced === 1 ? 'request' : 'requests'} without a price`,
+    `${formatCounted(totals.unpriced, 'request')} without a price`,
   ]
   return <p style={{ color: 'var(--text-3)' }}>{parts.join(' · ')}</p>
 }
