@@ -10,6 +10,8 @@ export type Answer = {
   readonly startMs: number
   readonly firstMs: number
   readonly endMs: number
+  /** When each piece of its text came, the first included; there is about one for each token. */
+  readonly textsMs: readonly number[]
 }
 
 /** Something that answers. All of them run at the same time and are asked in turn. */

@@ -56,9 +56,9 @@ async function answer(engine: LlamaEngine, { system, question, tokens }: Ask, te
     sampling: withSeed(1, temperature),
   })
   const startMs = performance.now()
-  let firstMs: number | null = null
+  const textsMs: number[] = []
   for await (const event of runAlone(engine, request, new AbortController().signal)) {
-    if (event.type === 'delta') firstMs ??= performance.now()
+    if (event.type === 'delta') textsMs.push(performance.now())
     if (event.type !== 'finish') continue
     const { inputUncached, inputCacheRead, inputCacheWrite, output } = event.usage
     const endMs = performance.now()
@@ -67,8 +67,9 @@ async function answer(engine: LlamaEngine, { system, question, tokens }: Ask, te
       cachedTokens: inputCacheRead,
       outputTokens: output,
       startMs,
-      firstMs: firstMs ?? endMs,
+      firstMs: textsMs[0] ?? endMs,
       endMs,
+      textsMs,
     }
   }
   throw new Error('An answer did not end.')

@@ -14,23 +14,43 @@ export type Measure = {
 /** Long enough for a text to begin, short enough not to count. */
 const shortAnswer = 4
 
+/** How fast streams that were begun together go on while all of them do, and how fast their answers are there as a whole. */
 export function decodeSpeed(streams: number, tokens: number): Measure {
-  const name = `Decode, ${streams} ${streams === 1 ? 'stream' : 'streams'}`
+  const rate = { unit: 'tokens/s', better: 'higher' } as const
+  const several = streams === 1 ? '1 stream' : `${streams} streams`
   return {
-    rows: [{ name, unit: 'tokens/s', better: 'higher' }],
+    rows: [
+      { ...rate, name: `Decode, ${several}` },
+      { ...rate, name: `${several}, prompts included` },
+    ],
     async read(contestant, write, label) {
       const asks = Array.from({ length: streams }, (_, stream) => {
         const own = `${stream + 1} of ${streams}, ${label}`
         return { system: write(own, 20), question: write('Go on', 40), tokens }
       })
       const answers = await Promise.all(asks.map((ask) => askFor(contestant, ask)))
-      const fromMs = Math.min(...answers.map(({ firstMs }) => firstMs))
-      const untilMs = Math.max(...answers.map(({ endMs }) => endMs))
-      // The first token of each comes with its prompt.
-      const decoded = answers.reduce((sum, { outputTokens }) => sum + outputTokens - 1, 0)
-      return [(1_000 * decoded) / (untilMs - fromMs)]
+      const startMs = Math.min(...answers.map((answer) => answer.startMs))
+      const endMs = Math.max(...answers.map((answer) => answer.endMs))
+      const made = answers.reduce((sum, { outputTokens }) => sum + outputTokens, 0)
+      return [togetherSpeed(answers), (1_000 * made) / (endMs - startMs)]
     },
   }
+}
+
+/**
+ * What all streams make together from the first text of the last of them to the end of the first; null where the one comes
+ * before the other. Some servers compute all prompts before any answer and others begin with one, so that the
+ * time before says something of prompts.
+ */
+function togetherSpeed(answers: readonly Answer[]): number | null {
+  const fromMs = Math.max(...answers.map(({ firstMs }) => firstMs))
+  const untilMs = Math.min(...answers.map(({ endMs }) => endMs))
+  if (untilMs <= fromMs) return null
+  const made = answers.map(({ outputTokens, textsMs }) => {
+    const within = textsMs.filter((atMs) => atMs > fromMs && atMs <= untilMs).length
+    return (outputTokens * within) / textsMs.length
+  })
+  return (1_000 * made.reduce((sum, count) => sum + count, 0)) / (untilMs - fromMs)
 }
 
 export function promptSpeed(promptTokens: number): Measure {

@@ -15,8 +15,8 @@ type Usage = {
  * Asks for a streamed chat completion and notes when things come.
  *
  * It does as little as it can, since it runs on the machine that it measures: only
- * chunks up to the first text are parsed, and the one with the usage. Who is told of the
- * first text gets the whole text too.
+ * chunks up to the first text are parsed, and the one with the usage; of the others only the time is taken. Who is told of
+ * the first text gets the whole text too.
  */
 export async function readAnswer(
   address: string,
@@ -34,19 +34,23 @@ export async function readAnswer(
   let firstMs: number | null = null
   let usage: Usage | null = null
   let text = ''
-  const isSkipped = (line: string) => firstMs !== null && onFirstText === undefined && !line.includes('"usage":{')
+  const textsMs: number[] = []
   for await (const line of readLines(response.body)) {
-    if (!line.startsWith('data: {') || isSkipped(line)) continue
+    if (!line.startsWith('data: {')) continue
+    const isLater = firstMs !== null && !line.includes('"usage":{')
+    if (isLater) textsMs.push(performance.now())
+    if (isLater && onFirstText === undefined) continue
     const chunk = JSON.parse(line.slice('data: '.length)) as Chunk
     if (firstMs === null && hasText(chunk)) {
       firstMs = performance.now()
+      textsMs.push(firstMs)
       onFirstText?.()
     }
     text += textOf(chunk)
     usage = chunk.usage ?? usage
   }
   if (firstMs === null || usage === null) throw new Error('An answer has no text or no usage.')
-  return { ...countsOf(usage), text, startMs, firstMs, endMs: performance.now() }
+  return { ...countsOf(usage), text, startMs, firstMs, endMs: performance.now(), textsMs }
 }
 
 async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
