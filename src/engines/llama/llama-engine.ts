@@ -87,6 +87,7 @@ export class LlamaEngine implements Engine {
     this.#supervisor = new Supervisor<ToChild, FromChild>({
       ...options,
       entry: options.entry ?? new URL('./child/main.ts', import.meta.url),
+      readsWeights: true,
       isMessage: isFromChild,
       onReady: (message) => {
         this.#ready = message

@@ -20,6 +20,7 @@ import { inspectOffThread } from './weights-check/check-off-thread.ts'
 import type { LoadSettings, TaskId } from './ipc.ts'
 import { CardChoice } from './nvidia-card.ts'
 import { PartSender } from './message-parts.ts'
+import { inLargePages, WeightsPlace } from './weights-place.ts'
 
 /** Messages in which every kind of child speaks of itself; all others are between it and its owner. */
 type Common =
@@ -40,6 +41,8 @@ export type SupervisorOptions<From extends Message> = ChildOptions & {
   readonly entry: URL
   /** The priority of a child that yields the processor to others, once it is ready; that of any process where it is absent. */
   readonly priority?: number
+  /** Whether it reads all of its weights again and again, as an engine does. */
+  readonly readsWeights?: boolean
   /** A child that says anything else is ended. */
   isMessage(message: unknown): message is From
   onReady(ready: Extract<From, { readonly kind: 'ready' }>): void
@@ -75,6 +78,7 @@ export class Supervisor<To extends Told, From extends Message> {
   #nextTryMs = 0
   #cacheBytesMax: number
   readonly #cards: CardChoice
+  readonly #place = new WeightsPlace()
 
   constructor(options: SupervisorOptions<From>) {
     this.#options = options
@@ -193,14 +197,16 @@ export class Supervisor<To extends Told, From extends Message> {
   #start(weights: Weights): void {
     const { settings, environment, clock, confinement = 'auto', onConfined = () => {} } = this.#options
     const { gpu } = this.#cards
+    const memoryBytesMax = this.#options.memoryBytesMax?.(weights) ?? totalmem()
+    const isCopied = this.#options.readsWeights === true && this.#place.isCopied(weights.bytes, memoryBytesMax)
     const { process: child, ended } = launchChild(this.#options.entry, {
       weightsPaths: weights.paths,
       cacheFolder: settings.cacheOnDisk?.folder ?? null,
       usesDevices: gpu !== 'off',
       drivesNvidia: this.#cards.drivesNvidia,
-      environment,
+      environment: isCopied ? { ...environment, ...inLargePages } : environment,
       confinement,
-      memoryBytesMax: this.#options.memoryBytesMax?.(weights) ?? totalmem(),
+      memoryBytesMax,
       clock,
       onConfined,
     })
@@ -219,7 +225,7 @@ export class Supervisor<To extends Told, From extends Message> {
     void ended.then(onEnd)
     child.on('message', (message) => this.#receive(message))
     for (const input of [child.stdout, child.stderr]) if (input !== null) this.#forwardLines(input)
-    this.#tell({ kind: 'load', settings: { ...settings, gpu, cacheBytesMax: this.#cacheBytesMax } })
+    this.#tell({ kind: 'load', settings: { ...settings, gpu, cacheBytesMax: this.#cacheBytesMax, isCopied } })
   }
 
   #forwardLines(input: NodeJS.ReadableStream): void {
@@ -271,7 +277,10 @@ export class Supervisor<To extends Told, From extends Message> {
 
   #ended(reason: string, kind: EndKind): void {
     this.#child = null
-    if (kind === 'crashed' && this.#state === 'loading') this.#cards.passOver()
+    if (kind === 'crashed' && this.#state === 'loading') {
+      this.#cards.passOver()
+      this.#place.ruleOut()
+    }
     this.#parts.clear()
     this.#loading?.stop()
     this.#loading = null

@@ -153,6 +153,8 @@ export async function loadNative(
   const model = await llama.loadModel({
     modelPath: settings.weightsPath,
     onLoadProgress: onProgress,
+    // Those of a graphics card are read into its own memory in any case.
+    ...(settings.isCopied === true && llama.gpu === false && { useMmap: false }),
     ...scalingOf(settings),
   })
   onProgress(loadedProgress)
