@@ -10,7 +10,7 @@ export type Answer = {
   readonly startMs: number
   readonly firstMs: number
   readonly endMs: number
-  /** When each piece of its text came, the first included; there is about one for each token. */
+  /** When each piece of its text came, the first included; there is about one for each token, and one for the end. */
   readonly textsMs: readonly number[]
 }
 

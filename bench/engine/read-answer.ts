@@ -31,25 +31,24 @@ export async function readAnswer(
     body: JSON.stringify({ ...body, stream: true, stream_options: { include_usage: true } }),
   })
   if (!response.ok || response.body === null) throw new Error(`${response.status}: ${await response.text()}`)
-  let firstMs: number | null = null
   let usage: Usage | null = null
   let text = ''
   const textsMs: number[] = []
   for await (const line of readLines(response.body)) {
     if (!line.startsWith('data: {')) continue
-    const isLater = firstMs !== null && !line.includes('"usage":{')
+    const isLater = textsMs.length > 0 && !line.includes('"usage":{')
     if (isLater) textsMs.push(performance.now())
     if (isLater && onFirstText === undefined) continue
     const chunk = JSON.parse(line.slice('data: '.length)) as Chunk
-    if (firstMs === null && hasText(chunk)) {
-      firstMs = performance.now()
-      textsMs.push(firstMs)
+    if (textsMs.length === 0 && hasText(chunk)) {
+      textsMs.push(performance.now())
       onFirstText?.()
     }
     text += textOf(chunk)
     usage = chunk.usage ?? usage
   }
-  if (firstMs === null || usage === null) throw new Error('An answer has no text or no usage.')
+  const [firstMs] = textsMs
+  if (firstMs === undefined || usage === null) throw new Error('An answer has no text or no usage.')
   return { ...countsOf(usage), text, startMs, firstMs, endMs: performance.now(), textsMs }
 }
 

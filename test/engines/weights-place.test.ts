@@ -18,11 +18,11 @@ const onLinux = process.platform === 'linux'
 
 test('weights are copied where as much memory again is left to them, and where no child ended while it loaded them', () => {
   const place = new WeightsPlace()
-  equal(place.isCopied(1_000, 5_000, 2_000), onLinux)
-  equal(place.isCopied(1_000, 5_000, 1_999), false)
-  equal(place.isCopied(1_000, 1_999, 5_000), false)
+  equal(place.isCopy(1_000, 5_000, 2_000), onLinux)
+  equal(place.isCopy(1_000, 5_000, 1_999), false)
+  equal(place.isCopy(1_000, 1_999, 5_000), false)
   place.ruleOut()
-  equal(place.isCopied(1_000, 1_000_000, 1_000_000), false)
+  equal(place.isCopy(1_000, 1_000_000, 1_000_000), false)
 })
 
 describe('an engine', { skip: !onLinux && 'its memory is looked at as Linux tells it' }, () => {

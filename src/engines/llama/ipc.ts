@@ -143,7 +143,7 @@ export type LoadSettings = {
   /** Decodes each answer by itself, so that it comes out the same whatever else is under way. */
   readonly isReproducible: boolean
   /** Weights are copied into the child's memory, where it computes on the processor; left out, they are mapped from their file. */
-  readonly isCopied?: boolean
+  readonly copiesWeights?: boolean
   /** Tokens that may be guessed from the text and computed ahead; zero computes none ahead. */
   readonly draftTokensMax: number
   /** The memory in which prompts are kept that have left their slots. */

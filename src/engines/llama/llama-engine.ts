@@ -15,6 +15,7 @@ import type { LoadingOutlook } from './watch-child.ts'
 import type { ChildOptions } from './child-options.ts'
 import { Supervisor } from './supervisor.ts'
 import { TextChild } from './text-child.ts'
+import { WeightsPlace } from './weights-place.ts'
 
 type ChildReady = Extract<FromChild, { readonly kind: 'ready' }>
 
@@ -87,7 +88,7 @@ export class LlamaEngine implements Engine {
     this.#supervisor = new Supervisor<ToChild, FromChild>({
       ...options,
       entry: options.entry ?? new URL('./child/main.ts', import.meta.url),
-      readsWeights: true,
+      place: new WeightsPlace(),
       isMessage: isFromChild,
       onReady: (message) => {
         this.#ready = message

@@ -117,16 +117,18 @@ export class CardChoice {
   }
 
   /**
-   * Has the next child compute without a card, where nobody asked for one by name. To be called when one ended while it was loading.
+   * Has the next child compute without a card, where nobody asked for one by name; returns whether that is what is
+   * different with it. To be called when one ended while it was loading.
    *
    * That a build has nothing for a card, or that the card's driver is too old for it, shows only when it first
    * computes, and it then ends its process.
    */
-  passOver(): void {
-    if (this.gpu !== 'auto' || !this.drivesNvidia) return
+  passOver(): boolean {
+    if (this.gpu !== 'auto' || !this.drivesNvidia) return false
     this.#isPassedOver = true
     this.#chooser.onOutput(
       'The engine ended while it was loading onto the graphics card: the processor computes instead.',
     )
+    return true
   }
 }

@@ -8,19 +8,25 @@
 
 import type { ChildProcess } from 'node:child_process'
 import { totalmem } from 'node:os'
-import { createInterface } from 'node:readline'
 import type { ChildOptions } from './child-options.ts'
 import { launchChild } from './launch-child.ts'
 import type { Weights } from './gguf/inspect-weights.ts'
 import { messageOf } from '../../lib/message-of.ts'
 import { giveWay, threadsOf } from '../../lib/system/yield-processor.ts'
 import { RestartPolicy, type EndKind } from './restart-policy.ts'
-import { watchForHang, stallLimitMs, watchLoading, type LoadingOutlook, type LoadingWatch } from './watch-child.ts'
+import {
+  forwardLines,
+  watchForHang,
+  stallLimitMs,
+  watchLoading,
+  type LoadingOutlook,
+  type LoadingWatch,
+} from './watch-child.ts'
 import { inspectOffThread } from './weights-check/check-off-thread.ts'
 import type { LoadSettings, TaskId } from './ipc.ts'
 import { CardChoice } from './nvidia-card.ts'
 import { PartSender } from './message-parts.ts'
-import { inLargePages, WeightsPlace } from './weights-place.ts'
+import { inLargePages, type WeightsPlace } from './weights-place.ts'
 
 /** Messages in which every kind of child speaks of itself; all others are between it and its owner. */
 type Common =
@@ -41,8 +47,8 @@ export type SupervisorOptions<From extends Message> = ChildOptions & {
   readonly entry: URL
   /** The priority of a child that yields the processor to others, once it is ready; that of any process where it is absent. */
   readonly priority?: number
-  /** Whether it reads all of its weights again and again, as an engine does. */
-  readonly readsWeights?: boolean
+  /** Where a child that computes has its weights; one that does not reads little of them, and maps their file. */
+  readonly place?: WeightsPlace
   /** A child that says anything else is ended. */
   isMessage(message: unknown): message is From
   onReady(ready: Extract<From, { readonly kind: 'ready' }>): void
@@ -53,9 +59,6 @@ export type SupervisorOptions<From extends Message> = ChildOptions & {
 const msPerCharacter = 0.001
 /** To serialize more text than this at a stroke would be felt by others. */
 const partedCharactersMin = 262_144
-
-/** Beyond this a line of a child's output is cut. */
-const lineCharactersMax = 1_000
 
 /** How long a child that is told to stop may go on saving. */
 const savingMsMax = 20_000
@@ -78,7 +81,6 @@ export class Supervisor<To extends Told, From extends Message> {
   #nextTryMs = 0
   #cacheBytesMax: number
   readonly #cards: CardChoice
-  readonly #place = new WeightsPlace()
 
   constructor(options: SupervisorOptions<From>) {
     this.#options = options
@@ -198,13 +200,13 @@ export class Supervisor<To extends Told, From extends Message> {
     const { settings, environment, clock, confinement = 'auto', onConfined = () => {} } = this.#options
     const { gpu } = this.#cards
     const memoryBytesMax = this.#options.memoryBytesMax?.(weights) ?? totalmem()
-    const isCopied = this.#options.readsWeights === true && this.#place.isCopied(weights.bytes, memoryBytesMax)
+    const copiesWeights = this.#options.place?.isCopy(weights.bytes, memoryBytesMax) === true
     const { process: child, ended } = launchChild(this.#options.entry, {
       weightsPaths: weights.paths,
       cacheFolder: settings.cacheOnDisk?.folder ?? null,
       usesDevices: gpu !== 'off',
       drivesNvidia: this.#cards.drivesNvidia,
-      environment: isCopied ? { ...environment, ...inLargePages } : environment,
+      environment: { ...environment, ...(copiesWeights && inLargePages) },
       confinement,
       memoryBytesMax,
       clock,
@@ -224,14 +226,8 @@ export class Supervisor<To extends Told, From extends Message> {
     }
     void ended.then(onEnd)
     child.on('message', (message) => this.#receive(message))
-    for (const input of [child.stdout, child.stderr]) if (input !== null) this.#forwardLines(input)
-    this.#tell({ kind: 'load', settings: { ...settings, gpu, cacheBytesMax: this.#cacheBytesMax, isCopied } })
-  }
-
-  #forwardLines(input: NodeJS.ReadableStream): void {
-    createInterface({ input }).on('line', (line) => {
-      if (line.trim() !== '') this.#options.onOutput(line.slice(0, lineCharactersMax))
-    })
+    forwardLines(child, (line) => this.#options.onOutput(line))
+    this.#tell({ kind: 'load', settings: { ...settings, gpu, cacheBytesMax: this.#cacheBytesMax, copiesWeights } })
   }
 
   #tell(message: Told): void {
@@ -277,10 +273,7 @@ export class Supervisor<To extends Told, From extends Message> {
 
   #ended(reason: string, kind: EndKind): void {
     this.#child = null
-    if (kind === 'crashed' && this.#state === 'loading') {
-      this.#cards.passOver()
-      this.#place.ruleOut()
-    }
+    if (kind === 'crashed' && this.#state === 'loading' && !this.#cards.passOver()) this.#options.place?.ruleOut()
     this.#parts.clear()
     this.#loading?.stop()
     this.#loading = null

@@ -1,3 +1,4 @@
+import { createInterface } from 'node:readline'
 import { afterReading, every, type Clock } from '../../lib/clock.ts'
 import { processorWaitMs } from '../../lib/system/processor-wait.ts'
 
@@ -117,4 +118,19 @@ const warmUpShare = 0.25
 function estimate(share: number, elapsedMs: number): LoadingOutlook {
   if (share < tellingShare) return { share, readyInMs: null }
   return { share, readyInMs: Math.ceil((elapsedMs / share) * (1 - share + warmUpShare)) }
+}
+
+/** Beyond this a line of a child's output is cut. */
+const lineCharactersMax = 1_000
+
+type Outputs = { readonly stdout: NodeJS.ReadableStream | null; readonly stderr: NodeJS.ReadableStream | null }
+
+/** Passes on each line that a child writes and that says anything. */
+export function forwardLines({ stdout, stderr }: Outputs, onLine: (line: string) => void): void {
+  for (const input of [stdout, stderr]) {
+    if (input === null) continue
+    createInterface({ input }).on('line', (line) => {
+      if (line.trim() !== '') onLine(line.slice(0, lineCharactersMax))
+    })
+  }
 }

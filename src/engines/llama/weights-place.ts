@@ -16,12 +16,12 @@ export class WeightsPlace {
   #isRuledOut = false
 
   /** Whether they are copied: where there is room for it in what the child may have, and where none came to its end over it. */
-  isCopied(weightsBytes: number, memoryBytesMax: number, availableBytes = process.availableMemory()): boolean {
+  isCopy(weightsBytes: number, memoryBytesMax: number, availableBytes = process.availableMemory()): boolean {
     const room = Math.min(memoryBytesMax, availableBytes) * shareOfMemory
     return process.platform === 'linux' && !this.#isRuledOut && weightsBytes <= room
   }
 
-  /** A child ended while it loaded: the next one maps its weights. */
+  /** A child ended while it loaded its copy: the next one maps its weights. */
   ruleOut(): void {
     this.#isRuledOut = true
   }

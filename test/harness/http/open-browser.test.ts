@@ -3,12 +3,10 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Browser } from 'playwright-core'
 import { openBrowser } from './open-browser.ts'
 
 const silent = createServer(() => {})
 let address = ''
-let browser: Browser
 
 before(async () => {
   silent.listen(0, '127.0.0.1')
@@ -22,7 +20,7 @@ after(() => {
 
 for (const what of ['context', 'browser'] as const) {
   test(`an answer that is being changed when its ${what} closes fails no test`, async () => {
-    browser = await openBrowser()
+    const browser = await openBrowser()
     try {
       const page = await (await browser.newContext()).newPage()
       const isAsked = new Promise<void>((resolve) => {

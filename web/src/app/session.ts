@@ -59,8 +59,7 @@ export function useMembership(organizationId: string): Membership | null {
 
 /** Tells why a member may not do something, by name of who may; null where they may. Installation-wide rights count as well. */
 export function useReason(organizationId: string | null, permission: string): string | null {
-  const session = useSession()
-  return session === null ? 'You are not signed in.' : reasonOf(session, organizationId, permission)
+  return reasonOf(useSession(), organizationId, permission)
 }
 
 /**
@@ -88,7 +87,8 @@ export function useGrantReason(organizationId: string | null, permission: string
   return (role) => (given.includes(role) ? null : beyond)
 }
 
-export function reasonOf(session: Session, organizationId: string | null, permission: string): string | null {
+export function reasonOf(session: Session | null, organizationId: string | null, permission: string): string | null {
+  if (session === null) return 'You are not signed in.'
   if (session.installation?.permissions[permission] !== undefined) return null
   const membership = session.memberships.find((one) => one.organizationId === organizationId)
   if (membership?.permissions[permission] !== undefined) return null

@@ -154,7 +154,7 @@ export async function loadNative(
     modelPath: settings.weightsPath,
     onLoadProgress: onProgress,
     // Those of a graphics card are read into its own memory in any case.
-    ...(settings.isCopied === true && llama.gpu === false && { useMmap: false }),
+    ...(settings.copiesWeights === true && llama.gpu === false && { useMmap: false }),
     ...scalingOf(settings),
   })
   onProgress(loadedProgress)

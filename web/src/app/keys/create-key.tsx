@@ -4,7 +4,7 @@ import type { CreateKeyProps } from './create-key-drawer.tsx'
 /** No page brings it along, since it comes when somebody wants a key. */
 const CreateKeyDrawer = lazy(async () => ({ default: (await import('./create-key-drawer.tsx')).CreateKeyDrawer }))
 
-/** Makes a key. It is there at once, and its drawer as soon as that has come. */
+/** The drawer in which a key is made, once it has come. */
 export function CreateKey(props: CreateKeyProps) {
   return (
     <Suspense fallback={null}>

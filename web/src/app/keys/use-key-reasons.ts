@@ -15,9 +15,8 @@ export function useKeyReasons(
   const session = useSession()
   const membership = useMembership(organizationId)
   return (verb, { ownerId }) => {
-    if (session === null) return 'You are not signed in.'
     const permission = `api-keys:${verb}`
-    const isOfAll = session.installation?.permissions[permission] !== undefined
+    const isOfAll = session?.installation?.permissions[permission] !== undefined
     const isForOwn = !isOfAll && membership?.permissions[permission] === 'own'
     if (isForOwn && ownerId !== membership.memberId) return 'The key is not yours.'
     return reasonOf(session, organizationId, permission)

@@ -42,7 +42,7 @@ export function RoleDrawer({ organizationId, lines, role, like, onClose }: Props
   const [base, setBase] = useState<Role>(origin?.base ?? 'admin')
   const [chosen, setChosen] = useState<readonly string[]>(origin?.permissions ?? [])
   const session = useSession()
-  const mayGive = (line: Line) => session !== null && reasonOf(session, organizationId, line.name) === null
+  const mayGive = (line: Line) => reasonOf(session, organizationId, line.name) === null
   const all = chooseFrom(lines, base)
   const given = all.filter(mayGive)
   const wanted = given.map((line) => line.name).filter((one) => chosen.includes(one))
