@@ -40,3 +40,28 @@ for (const what of ['context', 'browser'] as const) {
     }
   })
 }
+
+test('an answer that is being changed when its route is taken back fails no test', async () => {
+  const slow = createServer((_, response) => void delay(300).then(() => response.end('late')))
+  slow.listen(0, '127.0.0.1')
+  await once(slow, 'listening')
+  const browser = await openBrowser()
+  try {
+    const page = await (await browser.newContext()).newPage()
+    const isAsked = new Promise<void>((resolve) => {
+      void page.route('**', async (route) => {
+        resolve()
+        await route.fulfill({ response: await route.fetch() })
+      })
+    })
+    const gone = page.goto(`http://127.0.0.1:${(slow.address() as AddressInfo).port}/`).catch(() => {})
+    await isAsked
+    await page.unroute('**')
+    await gone
+    await delay(600)
+  } finally {
+    await browser.close()
+    slow.closeAllConnections()
+    slow.close()
+  }
+})

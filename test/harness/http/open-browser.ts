@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { chromium as playwright, type Browser, type BrowserContext } from 'playwright-core'
+import { chromium as playwright, type Browser, type BrowserContext, type Page } from 'playwright-core'
 
 const folder = join(import.meta.dirname, '../../../node_modules/.cache/browser')
 
@@ -32,6 +32,7 @@ function closeQuietly(browser: Browser): void {
   const newContext = browser.newContext.bind(browser)
   browser.newContext = async (...options) => {
     const context = await newContext(...options)
+    context.on('page', answerOnce)
     const close = context.close.bind(context)
     context.close = async (...reason) => {
       forgetRoutes(context)
@@ -44,6 +45,26 @@ function closeQuietly(browser: Browser): void {
     for (const context of browser.contexts()) forgetRoutes(context)
     await close(...reason)
   }
+}
+
+/**
+ * Has a page pass over an answer to what was answered meanwhile: who takes a route back has the browser answer what is held,
+ * also where the test is still changing the service's own answer.
+ */
+function answerOnce(page: Page): void {
+  const route = page.route.bind(page)
+  page.route = (url, handler, options) =>
+    route(
+      url,
+      async (...asked) => {
+        try {
+          await handler(...asked)
+        } catch (error) {
+          if (!String(error).includes('Route is already handled')) throw error
+        }
+      },
+      options,
+    )
 }
 
 /** It is not waited for: the browser first gets an answer to each request that is held, and some tests hold one for ever. */
