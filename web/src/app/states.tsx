@@ -1,7 +1,8 @@
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { toProblem, type Problem } from '../api/problem.ts'
-import { Button, CopyButton } from '../kit/button.tsx'
+import { Button } from '../kit/button.tsx'
+import { CopyButton } from '../kit/copy-button.tsx'
 import styles from '../kit/page.module.css'
 import { Skeleton } from '../kit/skeleton.tsx'
 

@@ -1,6 +1,6 @@
 import { plainName, shortId } from '../format/id.ts'
 import { formatAgo, formatInstant, readerZone } from '../format/time.ts'
-import { CopyButton } from './button.tsx'
+import { CopyButton } from './copy-button.tsx'
 import styles from './page.module.css'
 
 /** A block to copy, as it stands. */

@@ -93,24 +93,6 @@ export function Row({ children }: { readonly children: ReactNode }) {
   return <div className={styles.row}>{children}</div>
 }
 
-export type Figure = { readonly name: string; readonly value: ReactNode; readonly said?: ReactNode }
-
-export function Stats({ figures, name }: { readonly figures: readonly Figure[]; readonly name: string }) {
-  return (
-    <dl className={styles.stats} aria-label={name}>
-      {figures.map(({ name: term, value, said }) => (
-        <div className={styles.stat} key={term}>
-          <dt>{term}</dt>
-          <dd>
-            {value}
-            {said !== undefined && <small>{said}</small>}
-          </dd>
-        </div>
-      ))}
-    </dl>
-  )
-}
-
 export type Mood = 'good' | 'warn' | 'bad' | 'info' | 'off'
 const moodIcons: Readonly<Record<Mood, IconName>> = { good: 'good', warn: 'warn', bad: 'bad', info: 'info', off: 'off' }
 
@@ -170,98 +152,6 @@ function Pair({ name, value }: { readonly name: string; readonly value: ReactNod
       <dt>{name}</dt>
       <dd>{value}</dd>
     </>
-  )
-}
-
-type TabsProps<Value extends string> = {
-  readonly name: string
-  readonly tabs: readonly { readonly value: Value; readonly label: ReactNode }[]
-  readonly chosen: Value
-  readonly onChoice: (value: Value) => void
-}
-
-/** A few ways to look at the same thing, of which one is pressed. */
-export function Segments<Value extends string>({ name, tabs, chosen, onChoice }: TabsProps<Value>) {
-  return (
-    <div className={styles.segments} role="group" aria-label={name}>
-      {tabs.map(({ value, label }) => (
-        <button
-          key={value}
-          type="button"
-          className={styles.segment}
-          aria-pressed={value === chosen}
-          onClick={() => onChoice(value)}
-        >
-          {label}
-        </button>
-      ))}
-    </div>
-  )
-}
-
-/** Tabs over one panel, by arrow keys as the pattern has it. */
-export function Tabs<Value extends string>({
-  name,
-  tabs,
-  chosen,
-  onChoice,
-  children,
-}: TabsProps<Value> & { readonly children: ReactNode }) {
-  const id = useId()
-  const list = useRef<HTMLDivElement>(null)
-  const step = (by: number) => {
-    const at = tabs.findIndex(({ value }) => value === chosen)
-    const next = tabs[(at + by + tabs.length) % tabs.length]
-    if (next === undefined) return
-    onChoice(next.value)
-    list.current?.querySelectorAll('button')[tabs.indexOf(next)]?.focus()
-  }
-  const steps: Readonly<Record<string, number>> = { ArrowRight: 1, ArrowLeft: -1 }
-  return (
-    <div className={styles.stack}>
-      <div
-        className={styles.tabs}
-        role="tablist"
-        tabIndex={-1}
-        aria-label={name}
-        ref={list}
-        onKeyDown={(event) => {
-          const by = steps[event.key]
-          if (by !== undefined) step(by)
-        }}
-      >
-        {tabs.map(({ value, label }) => (
-          <button
-            key={value}
-            id={`${id}-${value}`}
-            type="button"
-            role="tab"
-            className={styles.tab}
-            aria-selected={value === chosen}
-            aria-controls={`${id}-panel`}
-            tabIndex={value === chosen ? 0 : -1}
-            onClick={() => onChoice(value)}
-          >
-            {label}
-          </button>
-        ))}
-      </div>
-      <div id={`${id}-panel`} role="tabpanel" aria-labelledby={`${id}-${chosen}`} className={styles.stack}>
-        {children}
-      </div>
-    </div>
-  )
-}
-
-/** How full something is, in up to two parts. The words beside it say the same. */
-export function Bar({ share, second = 0 }: { readonly share: number; readonly second?: number }) {
-  const kind = share >= 1 ? 'full' : share >= 0.8 ? 'near' : 'fine'
-  const width = (part: number) => `${Math.min(100, Math.max(0, part * 100))}%`
-  return (
-    <span className={styles.bar} aria-hidden="true">
-      <span data-kind={kind} style={{ width: width(share) }} />
-      {second > 0 && <span data-kind="second" style={{ width: width(Math.min(second, 1 - share)) }} />}
-    </span>
   )
 }
 

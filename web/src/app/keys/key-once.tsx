@@ -1,5 +1,6 @@
 import { useState } from 'react'
-import { Button, CopyButton } from '../../kit/button.tsx'
+import { Button } from '../../kit/button.tsx'
+import { CopyButton } from '../../kit/copy-button.tsx'
 import { Select } from '../../kit/field.tsx'
 import { Row, Stack } from '../../kit/page.tsx'
 import { Code } from '../../kit/content.tsx'

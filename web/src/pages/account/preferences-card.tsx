@@ -1,6 +1,7 @@
 import { preferences, usePreferences } from '../../app/preferences.ts'
 import { Checkbox } from '../../kit/field.tsx'
-import { Card, Row, Segments, Stack } from '../../kit/page.tsx'
+import { Card, Row, Stack } from '../../kit/page.tsx'
+import { Segments } from '../../kit/tabs.tsx'
 
 const themes = [
   { value: 'system', label: 'As the system' },

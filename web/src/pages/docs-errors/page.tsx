@@ -4,7 +4,8 @@ import { Document } from '../../app/docs/read-document.tsx'
 import { useSearch } from '../../app/router.tsx'
 import { Code } from '../../kit/content.tsx'
 import { Select, TextField } from '../../kit/field.tsx'
-import { Badge, Card, Disclosure, KeyValue, Row, Segments, Stack, StateTag } from '../../kit/page.tsx'
+import { Badge, Card, Disclosure, KeyValue, Row, Stack, StateTag } from '../../kit/page.tsx'
+import { Segments } from '../../kit/tabs.tsx'
 import { oneOf, searchCodec, text } from '../../lib/search-codec.ts'
 
 type Shape = {

@@ -7,7 +7,8 @@ import { useMembership, useReason } from '../../app/session.ts'
 import { formatShare } from '../../format/figures.ts'
 import { LinkButton } from '../../kit/button.tsx'
 import { Name } from '../../kit/content.tsx'
-import { Bar, Card, KeyValue } from '../../kit/page.tsx'
+import { Bar } from '../../kit/figures.tsx'
+import { Card, KeyValue } from '../../kit/page.tsx'
 
 /** How much is left of what may be spent, the nearest to its end first. */
 export function Budgets({ organizationId }: { readonly organizationId: string }) {

@@ -5,7 +5,7 @@ import { useReason } from '../../app/session.ts'
 import { formatChange, formatCount, formatShortCount } from '../../format/figures.ts'
 import { formatMoney, toUnits } from '../../format/money.ts'
 import { Link } from '../../kit/link.tsx'
-import { Stats, type Figure } from '../../kit/page.tsx'
+import { Stats, type Figure } from '../../kit/figures.tsx'
 import type { Overview } from './overview.ts'
 
 type Props = { readonly organizationId: string; readonly overview: Overview }

@@ -7,7 +7,8 @@ import { formatCount, formatShare } from '../../format/figures.ts'
 import { formatMoney } from '../../format/money.ts'
 import { dayBefore } from '../../format/time.ts'
 import { LinkButton } from '../../kit/button.tsx'
-import { Card, Stats } from '../../kit/page.tsx'
+import { Stats } from '../../kit/figures.tsx'
+import { Card } from '../../kit/page.tsx'
 import { Skeleton } from '../../kit/skeleton.tsx'
 
 type Props = { readonly organizationId: string; readonly apiKeyId: string }

@@ -7,7 +7,8 @@ import { Loaded } from '../../app/states.tsx'
 import { SubjectName, useSubjectName } from '../../app/subject-name.tsx'
 import { formatCount, formatDuration } from '../../format/figures.ts'
 import { Select } from '../../kit/field.tsx'
-import { Bar, Card, Row, Stack, StateTag } from '../../kit/page.tsx'
+import { Bar } from '../../kit/figures.tsx'
+import { Card, Row, Stack, StateTag } from '../../kit/page.tsx'
 import { Table, type Column } from '../../kit/table.tsx'
 
 type Standing = Schemas['LimitStanding']

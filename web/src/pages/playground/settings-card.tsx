@@ -1,6 +1,7 @@
 import { modelChoices } from '../../app/models.ts'
 import { Select, TextArea, TextField } from '../../kit/field.tsx'
-import { Card, Disclosure, Segments, Stack } from '../../kit/page.tsx'
+import { Card, Disclosure, Stack } from '../../kit/page.tsx'
+import { Segments } from '../../kit/tabs.tsx'
 import { MoreFields } from './more-fields.tsx'
 import type { PlaygroundSearch } from './search.ts'
 

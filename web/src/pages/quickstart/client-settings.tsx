@@ -7,7 +7,8 @@ import { Loaded } from '../../app/states.tsx'
 import type { WireFormat } from '../../lib/wire.ts'
 import { Code } from '../../kit/content.tsx'
 import { Select } from '../../kit/field.tsx'
-import { Banner, Row, Segments, Stack } from '../../kit/page.tsx'
+import { Banner, Row, Stack } from '../../kit/page.tsx'
+import { Segments } from '../../kit/tabs.tsx'
 
 type Client = Schemas['Client']
 export type Format = Client['formats'][number]

@@ -3,7 +3,7 @@ import { api } from '../../api/client.ts'
 import { spanOf, toFilter, type RequestsSearch } from '../../app/requests/requests-search.ts'
 import { formatCount } from '../../format/figures.ts'
 import { Time } from '../../kit/content.tsx'
-import { Stats } from '../../kit/page.tsx'
+import { Stats } from '../../kit/figures.tsx'
 import { RequestBars } from './request-bars.tsx'
 import { dayMs } from '../../format/time.ts'
 

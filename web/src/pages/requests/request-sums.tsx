@@ -5,7 +5,7 @@ import { spanOf, type RequestsSearch } from '../../app/requests/requests-search.
 import { useReason } from '../../app/session.ts'
 import { scopeOf, usageSeriesQuery } from '../../app/usage-sums.ts'
 import { formatCount } from '../../format/figures.ts'
-import { Stats, type Figure } from '../../kit/page.tsx'
+import { Stats, type Figure } from '../../kit/figures.tsx'
 import { RequestBars } from './request-bars.tsx'
 
 type Series = AnswerOf<'GET /api/v1/organizations/{organizationId}/usage/series'>

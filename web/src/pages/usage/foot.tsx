@@ -1,7 +1,7 @@
 import { formatCounted } from '../../format/figures.ts'
 import { formatInstant } from '../../format/time.ts'
 import { Banner } from '../../kit/page.tsx'
-import { CopyButton } from '../../kit/button.tsx'
+import { CopyButton } from '../../kit/copy-button.tsx'
 import type { Series } from './metrics.ts'
 
 const command = 'npx odyssey bill verify'

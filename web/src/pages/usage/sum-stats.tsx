@@ -1,7 +1,7 @@
 import { ExactMoney } from '../../app/exact-money.tsx'
 import { formatChange, formatCount, formatShare, formatShortCount } from '../../format/figures.ts'
 import { toUnits } from '../../format/money.ts'
-import { Stats } from '../../kit/page.tsx'
+import { Stats } from '../../kit/figures.tsx'
 import { cachedShareOf, inputOf, type Sums } from './metrics.ts'
 
 type Props = { readonly sums: Sums; readonly before: Sums | null }
