@@ -326,6 +326,7 @@ suite('the palette, faster than the service', () => {
     equal(await page.getByRole('option', { name: /^found before/ }).count(), 0)
     await page.unroute('**/search?q=*')
     await palette.getByRole('combobox').fill('')
+    await palette.getByRole('option', { name: /^Home/ }).waitFor()
     for (const _ of [1, 2, 3]) await page.keyboard.press('ArrowDown')
     await page.keyboard.press('Enter')
     await palette.waitFor({ state: 'detached' })

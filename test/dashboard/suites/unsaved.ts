@@ -80,6 +80,8 @@ export function unsavedSuite(dashboard: () => Dashboard): void {
       await page.getByRole('button', { name: 'Save rules', disabled: true }).waitFor()
       await page.getByRole('link', { name: 'Budgets', exact: true }).click()
       await isAt(page, 'Budgets')
+      // The page is shown a moment before its address is.
+      await page.waitForURL(({ pathname }) => pathname.endsWith('/budgets'))
       await page.reload()
       await isAt(page, 'Budgets')
       equal(questions.take().join(), '')
