@@ -14,6 +14,7 @@ import { loadText } from '../../src/engines/llama/child/native.ts'
 import { createTextTools } from '../../src/engines/text/text-tools.ts'
 import type { LlamaEngine } from '../../src/engines/llama/llama-engine.ts'
 import { user } from '../harness/engines/ask-engine.ts'
+import { systemClock, type Clock } from '../../src/lib/clock.ts'
 import { backgroundPriority } from '../../src/lib/system/yield-processor.ts'
 import { madeGguf } from '../harness/engines/made-gguf.ts'
 import { openLlama } from '../harness/engines/open-llama.ts'
@@ -144,4 +145,22 @@ test('prompts are counted in a process of their own, which yields to all others'
   ok(countPid !== null && countPid !== pid && countPid !== textPid)
   equal(getPriority(countPid), backgroundPriority)
   if (pid !== null) equal(getPriority(pid), getPriority())
+})
+
+test('the process for long texts is started for the first of them only once nobody is answered', async () => {
+  let startTexts = () => {}
+  const after: Clock['after'] = (pauseMs, work) => {
+    if (pauseMs !== 10_000) return systemClock.after(pauseMs, work)
+    startTexts = work
+    return () => {}
+  }
+  const fresh = openLlama({}, { clock: { ...systemClock, after } })
+  const answer = runAlone(fresh, engineRequest({ outputTokensMax: 40 }), never)
+  await answer.next()
+  startTexts()
+  await countTokens(fresh, asking('Meanwhile.'), never)
+  equal(fresh.textPid, null)
+  await collect(answer)
+  await until(() => fresh.textPid !== null, 'It is not started.')
+  await fresh.close()
 })

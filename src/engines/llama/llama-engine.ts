@@ -33,7 +33,10 @@ export type LlamaEngineOptions = ChildOptions & {
 const readyWaitMsDefault = 10_000
 /** A request that a crash found in the queue goes on waiting; the queue, which has its own patience, takes it out long before. */
 const restartWaitMsMax = 86_400_000
-/** How long after the engine is ready the process for long texts is started, if no long text has come before. */
+/**
+ * How long after the engine is ready the process for long texts is started, if no long text has come before. Its start
+ * takes seconds of a processor with large vocabularies, so it waits for a moment at which nobody is answered.
+ */
 const textChildPauseMs = 10_000
 
 const noDrafts: DraftCounts = { drafted: 0, accepted: 0 }
@@ -94,7 +97,7 @@ export class LlamaEngine implements Engine {
         this.#ready = message
         options.onReady(message)
         this.#gate.wake()
-        this.#cancelTextStart = clock.after(textChildPauseMs, () => this.#texts.start())
+        this.#cancelTextStart = clock.after(textChildPauseMs, () => this.#startTexts())
         this.#sleepLater()
       },
       onMessage: (message) => this.#receive(message),
@@ -202,6 +205,10 @@ export class LlamaEngine implements Engine {
     this.#supervisor.sleep()
     this.#texts.rest()
     this.#counts.rest()
+  }
+
+  #startTexts(): void {
+    void this.#uses.whenUnused().then(() => this.#supervisor.state === 'ready' && this.#texts.start())
   }
 
   #keepDrafts(): void {

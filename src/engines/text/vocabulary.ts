@@ -9,6 +9,8 @@ const bytePairVocabularyType = 2
 const wholeTextVocabularyTypes: ReadonlySet<number> = new Set([3, 4])
 /** A byte that is no text and so becomes a token by itself. */
 const anchor = '\u0001'
+/** A code unit of a JavaScript text is no more bytes of UTF-8. */
+const bytesOfUnitMax = 3
 
 /** A vocabulary as llama.cpp offers it. */
 export interface NativeVocabulary {
@@ -69,16 +71,16 @@ export function createVocabulary(native: NativeVocabulary, options: VocabularyOp
   const byteTokens = new Map<number, number>()
   let tokenBytesMax = 1
   for (let token = 0; token < options.size; token++) {
+    const text = native.getTokenString(token)
+    const attributes = native.getTokenAttributes(token)
     // In no notation has a token fewer bytes written down than it stands for.
-    if (Buffer.byteLength(native.getTokenString(token)) > tokenBytesMax)
+    if (text.length * bytesOfUnitMax > tokenBytesMax && Buffer.byteLength(text) > tokenBytesMax)
       tokenBytesMax = Math.max(tokenBytesMax, tokenBytes(native, token).length)
     if (native.isEogToken(token)) endTokens.push(token)
-    const attributes = native.getTokenAttributes(token)
-    const byte = singleByte(native, token, attributes)
+    const byte = canBeByte(text, attributes) ? singleByte(native, token) : null
     if (byte !== null) byteTokens.set(byte, token)
     const isControl = (attributes & (attribute.control | attribute.unknown)) !== 0
     if (!isControl && (attributes & attribute.userDefined) === 0) continue
-    const text = native.getTokenString(token)
     const isReserved = isControl || (text.trim() !== '' && options.templateSource.includes(text))
     specialTokens.push({ text, token, isReserved })
     if (isControl && !options.markup.some((marker) => marker.includes(text))) hidden.add(token)
@@ -117,10 +119,16 @@ export function boundaryTexts(native: NativeVocabulary): { readonly bosToken: st
 }
 
 /** Control tokens and added words stand for themselves and for no byte. */
-function singleByte(native: NativeVocabulary, token: number, attributes: number): number | null {
-  if ((attributes & (attribute.control | attribute.unknown | attribute.userDefined)) !== 0) return null
-  const text = native.getTokenString(token)
-  if ((attributes & attribute.byte) === 0 && [...text].length !== 1) return null
+function canBeByte(text: string, attributes: number): boolean {
+  if ((attributes & (attribute.control | attribute.unknown | attribute.userDefined)) !== 0) return false
+  return (attributes & attribute.byte) !== 0 || isOneCharacter(text)
+}
+
+function isOneCharacter(text: string): boolean {
+  return text.length === 1 || (text.length === 2 && [...text].length === 1)
+}
+
+function singleByte(native: NativeVocabulary, token: number): number | null {
   const bytes = tokenBytes(native, token)
   return bytes.length === 1 ? (bytes[0] ?? null) : null
 }

@@ -17,6 +17,20 @@ test('the step after one that was held up has fewer threads', async () => {
   equal(second, 1)
 })
 
+test('the first step after a rest has another thread where nobody used the machine, and gives none up where others did', async () => {
+  for (const [free, first, expected] of [
+    [2, 1, 2],
+    [0.5, 1, 1],
+    [0.5, 2, 2],
+  ] as const) {
+    const given: number[] = []
+    const library = { setThreads: (count: number) => void given.push(count) }
+    const threads = new StepThreads(library, { first, most: 2 }, true, { read: () => ({ overMs: 5_000, free }) })
+    await threads.run('prompts', 64, async () => {})
+    deepEqual(given, [expected], `${free} processors were free`)
+  }
+})
+
 test('where answers must be reproducible the number of threads never changes', async () => {
   deepEqual(await threadsOf(false, ['answers', 'answers', 'prompts']), [])
 })
@@ -204,4 +218,25 @@ test('a thread that shortens long steps by a third is kept after four of them, a
     const later = Array.from({ length: 20 }, step)
     deepEqual(new Set(later), new Set([2]), `steps of ${stepMs} ms`)
   }
+})
+
+test('a thread that was worth its while is taken up again without a trial when a neighbour has gone', () => {
+  const machine = new Machine(2, large)
+  const governor = new ThreadGovernor({ first: 1, most: 2 })
+  runUntil(governor, machine, 20_000)
+  equal(governor.threads, 2)
+  machine.wanted = 2
+  runUntil(governor, machine, machine.nowMs + 2_000)
+  equal(governor.threads, 1)
+  machine.wanted = 0
+  const given: number[] = []
+  for (let step = 0; step < 20; step++) {
+    const use = machine.look()
+    if (use !== null) governor.notice(use, machine.nowMs)
+    given.push(governor.threads)
+    governor.measure(machine.step(governor.threads), machine.nowMs)
+  }
+  const taken = given.indexOf(2)
+  ok(taken !== -1 && taken <= 3, `after ${taken} steps`)
+  deepEqual(new Set(given.slice(taken)), new Set([2]))
 })

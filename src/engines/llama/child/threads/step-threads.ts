@@ -6,8 +6,10 @@ export type StepKind = 'answers' | 'prompts'
 
 /** The kernel's accounting is asked again after this, so that what others begin is noticed within 100 ms. */
 const noticeMs = 90
-/** What was used before a rest that is longer says nothing of now: others may have had the machine for themselves. */
+/** What others used during a rest that is longer says nothing of now: they may have had the machine for themselves. */
 const restMsMin = 200
+/** Less of a processor than this is what a machine uses that does nothing. */
+const usedAtRest = 0.4
 
 /** The library, which takes another number of threads for each step. */
 export type TakesThreads = { setThreads(threads: number): void }
@@ -17,13 +19,21 @@ export class StepThreads {
   readonly #library: TakesThreads
   readonly #governors: Readonly<Record<StepKind, ThreadGovernor>>
   readonly #adapts: boolean
-  readonly #meter = new ProcessorMeter()
+  readonly #most: number
+  readonly #meter: Pick<ProcessorMeter, 'read'>
   #noticedMs = -Infinity
   #endedMs = -Infinity
 
   /** Where threads do not adapt, every step has as many as the first. */
-  constructor(library: TakesThreads, chosen: ThreadsChosen, adapts: boolean) {
+  constructor(
+    library: TakesThreads,
+    chosen: ThreadsChosen,
+    adapts: boolean,
+    meter: Pick<ProcessorMeter, 'read'> = new ProcessorMeter(),
+  ) {
     this.#library = library
+    this.#meter = meter
+    this.#most = chosen.most
     this.#governors = { answers: new ThreadGovernor(chosen), prompts: new ThreadGovernor(chosen) }
     this.#adapts = adapts && chosen.most > 1
     if (this.#adapts) this.#meter.read()
@@ -50,7 +60,9 @@ export class StepThreads {
     if (isRested || nowMs - this.#noticedMs >= noticeMs) {
       this.#noticedMs = nowMs
       const use = this.#meter.read()
-      if (use !== null && !isRested) for (const governor of Object.values(this.#governors)) governor.notice(use, nowMs)
+      // Where nobody used anything while this process rested, the first steps after it need not wait for that to be known.
+      const tells = use !== null && (!isRested || use.free >= this.#most - usedAtRest)
+      if (tells) for (const governor of Object.values(this.#governors)) governor.notice(use, nowMs)
     }
     this.#library.setThreads(this.#governors[kind].threads)
   }
@@ -139,6 +151,8 @@ export class ThreadGovernor {
   #freeSinceMs: number | null = null
   /** What steps that were held up took beyond what they should have, less what was made good for. */
   #lostMs = 0
+  /** How many computed until they were given up for what others used, and had been worth it. */
+  #worthwhile: number | null = null
   /** What last threads have lost and gained until they were given up; of each time before only half. */
   readonly #account = { lostMs: 0, gainedMs: 0 }
   /** Milliseconds per token where no step was held up: by threads, then by size of step. */
@@ -164,7 +178,10 @@ export class ThreadGovernor {
     if (room <= this.#settled) return void (this.#freeSinceMs = null)
     this.#freeSinceMs ??= nowMs - overMs
     const mayTry = this.#trial === null && nowMs - this.#freeSinceMs >= freeMsMin && nowMs >= this.#notBeforeMs
-    if (mayTry && this.#settled < this.#most) this.#try(Math.min(room, this.#most))
+    if (!mayTry || this.#settled >= this.#most) return
+    // A trial costs steps without the thread, which is known already to be worth them.
+    if (this.#worthwhile !== null && this.#worthwhile <= room) this.#settle(this.#worthwhile)
+    else this.#try(Math.min(room, this.#most))
   }
 
   /** Takes notice of a step that was computed with `threads`. */
@@ -209,15 +226,17 @@ export class ThreadGovernor {
   #drop(threads: number, nowMs: number): void {
     // What seemed to hold steps up may have been longer prompts.
     for (const known of this.#paces.keys()) if (known > threads) this.#paces.delete(known)
+    const { lostMs, gainedMs } = this.#account
+    const isWorthwhile = gainedMs > lostMs * worthLosing
+    this.#worthwhile = isWorthwhile && this.#trial === null ? this.#settled : null
     this.#settle(threads)
     this.#freeSinceMs = null
     this.#lostMs = 0
-    const account = this.#account
     // Neighbours that come and go for moments are no reason to do without for long.
-    if (account.gainedMs > account.lostMs * worthLosing) this.#notBeforeMs = nowMs
+    if (isWorthwhile) this.#notBeforeMs = nowMs
     else this.#wait(nowMs)
-    account.gainedMs /= 2
-    account.lostMs /= 2
+    this.#account.gainedMs = gainedMs / 2
+    this.#account.lostMs = lostMs / 2
   }
 
   #settle(threads: number): void {
