@@ -1,54 +1,15 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Usage } from '../../core/generation.ts'
-import type { ApiKeyId, OrganizationId, ProjectId, RequestId } from '../../core/ids.ts'
+import type { RequestId } from '../../core/ids.ts'
 import { picosPerMicro } from '../../core/money.ts'
 import { narrowProjects } from '../../core/permission.ts'
 import type { Principal } from '../../core/principal.ts'
 import type { Database } from '../../db/database.ts'
 import type { tokenColumns } from '../ledger/token-columns.ts'
-import type { Dimension } from '../attribution/roll-up-attributions.ts'
-import { isPostgres } from '../../db/is-postgres.ts'
 import { lastSettled } from './last-settled.ts'
 import { makeCursor, parseCursor } from './usage-cursor.ts'
-import {
-  bucketOfLedger,
-  dayMs,
-  hourMs,
-  summedColumns,
-  sumsOfLedger,
-  type SummedColumn,
-  type UsageTableName,
-} from './usage-columns.ts'
-
-export type UsageFilter = {
-  readonly organizationId: OrganizationId
-  /** Whole hours since 1970, UTC; `toMs` itself is left out, and null goes on to now. */
-  readonly fromMs: number
-  readonly toMs: number | null
-  /** Nothing but these hours of that time, by their beginnings. */
-  readonly hoursMs?: readonly number[]
-  readonly projectIds?: readonly ProjectId[]
-  readonly apiKeyIds?: readonly ApiKeyId[]
-  readonly models?: readonly string[]
-  /** Only what is attributed so, or grouped by it. */
-  readonly attributed?: AttributedTo
-}
-
-/** An end user, or a tag, of whom requests are for. */
-export type AttributedTo = {
-  readonly dimension: Dimension
-  /** Absent, all of them. */
-  readonly values?: readonly string[]
-}
-
-export type UsageQuery = UsageFilter & {
-  readonly bucket: 'hour' | 'day' | 'whole'
-  /** By `attribution`, the group of requests that are attributed to nobody is the empty text. */
-  readonly groupBy: 'key' | 'project' | 'model' | 'attribution' | null
-  readonly limit: number
-  /** Where the page before ended; null begins with the first. */
-  readonly cursor: string | null
-}
+import { hasAny, selectUsage, type Fresh, type Progress, type UsageFilter, type UsageQuery } from './select-usage.ts'
+import { hourMs, summedColumns, sumsOfLedger, type SummedColumn } from './usage-columns.ts'
 
 export type UsageRow = {
   /** The beginning of the hour or day; null where the whole time is one. */
@@ -159,8 +120,6 @@ type SumRow = {
   readonly attributed_up_to: number
 } & Readonly<Record<SummedColumn, string>>
 
-const groupColumns = { key: 'api_key_id', project: 'project_id', model: 'model', attribution: 'value' } as const
-
 /**
  * Asks with the watermark as a number, so that the database knows how few rows lie behind it.
  * Where rows have been rolled up in the meantime they would count twice, and it asks again.
@@ -172,17 +131,12 @@ async function readSums(db: Database, query: UsageQuery, condition: RawBuilder<u
   }
 }
 
-type Progress = { readonly rolledUpTo: number; readonly attributedUpTo: number }
-
 async function readProgress(db: Database): Promise<Progress> {
   const { rows } = await sql<{ all: number; attributed: number }>`
     select (select rolled_up_to from ledger_progress) as "all",
       (select rolled_up_to from attribution_progress) as attributed`.execute(db)
   return { rolledUpTo: Number(rows[0]?.all), attributedUpTo: Number(rows[0]?.attributed) }
 }
-
-/** The rows of the ledger that are not rolled up yet: behind these numbers, and where another is given up to that. */
-type Fresh = Progress & { readonly upTo: number | null }
 
 /** Null where rows have been rolled up in the meantime. */
 async function sumOnce(
@@ -195,7 +149,7 @@ async function sumOnce(
   const { rows } = await sql<SumRow>`
     select bucket, grouped, (select rolled_up_to from ledger_progress) as rolled_up_to,
       (select rolled_up_to from attribution_progress) as attributed_up_to, ${sql.join(sums)}
-    from (${selectAll(db, query, fresh)}) as usage_rows
+    from (${selectUsage(db, query, fresh)}) as usage_rows
     where ${condition} group by bucket, grouped ${hasAny(query)} order by bucket, grouped limit ${query.limit + 1}`.execute(
     db,
   )
@@ -205,128 +159,6 @@ async function sumOnce(
     Number(row.rolled_up_to) === rolledUpTo &&
     (query.attributed === undefined || Number(row.attributed_up_to) === attributedUpTo)
   return rows.every(isSame) ? rows : null
-}
-
-/** Where every request is attributed, what is left over of the whole is nothing, and no group. */
-function hasAny({ groupBy }: UsageQuery): RawBuilder<unknown> {
-  return groupBy === 'attribution' ? sql`having sum(requests) <> 0 or sum(reversed) <> 0` : sql``
-}
-
-/**
- * All that a question asks for. By attribution that is what is attributed to each, and as one more group the rest: the
- * whole, less what is attributed. So the groups add up to the whole, whatever is not attributed or not kept any more.
- */
-function selectAll(db: Database, query: UsageQuery, fresh: Fresh): RawBuilder<unknown> {
-  const { attributed, ...others } = query
-  if (attributed === undefined) return selectSources(query, fresh)
-  const own = selectAttributed(db, query, { ...fresh, attributed })
-  if (query.groupBy !== 'attribution' || attributed.values !== undefined) return own
-  const columns = (sign: string) =>
-    sql.join(summedColumns.map((column) => sql`${sql.raw(sign)}${sql.ref(column)} as ${sql.ref(column)}`))
-  return sql`
-    select * from (${own}) as each_one
-    union all
-    select bucket, '' as grouped, ${columns('')} from (${selectSources({ ...others, groupBy: null }, fresh)}) as whole
-    union all
-    select bucket, '' as grouped, ${columns('-')} from (${own}) as less`
-}
-
-/** The sums by whom requests are for, and of the ledger what they do not contain yet. */
-function selectAttributed(
-  db: Database,
-  query: UsageQuery,
-  { attributedUpTo, upTo, attributed: { dimension, values } }: Fresh & { readonly attributed: AttributedTo },
-): RawBuilder<unknown> {
-  const value = valueOfLedger(db, dimension)
-  const isWanted = (column: RawBuilder<unknown>) => (values === undefined ? sql`1 = 1` : isOneOf(column, values))
-  const named = query.groupBy === 'attribution' ? value : groupedOf(query)
-  const source = (table: RawBuilder<unknown>, grouped: RawBuilder<unknown>, sums: RawBuilder<unknown>) => sql`
-    select ${bucketOf(query)} as bucket, ${grouped} as grouped, ${sums} from ${table}`
-  return sql`
-    ${source(sql.table('attributed_hours'), groupedOf(query), rolledUpSums)}
-    where organization_id = ${query.organizationId} and dimension = ${dimension} and ${isWanted(sql.ref('value'))}
-      and ${isInHours(query, sql.ref('at'))} and ${conditionsOf(query)} group by ${sql.lit(1)}, ${sql.lit(2)}
-    union all
-    ${source(sql.table('ledger'), named, freshSums)}
-    where ${isFresh(query, attributedUpTo, upTo)} and ${value} is not null and ${isWanted(value)}
-      and ${isInHours(query, bucketOfLedger(hourMs))} and ${conditionsOf(query, unindexed)}
-    group by ${sql.lit(1)}, ${sql.lit(2)}`
-}
-
-/** To whom a row of the ledger is attributed. */
-function valueOfLedger(db: Database, dimension: Dimension): RawBuilder<unknown> {
-  if (dimension === 'user') return sql.ref('end_user')
-  const key = dimension.slice('tag:'.length)
-  return isPostgres(db) ? sql`(tags::json ->> ${key})` : sql`(tags ->> ${`$."${key}"`})`
-}
-
-const rolledUpSums = sql.join(
-  summedColumns.map((column) => sql`cast(sum(${sql.ref(column)}) as bigint) as ${sql.ref(column)}`),
-)
-const freshSums = sql.join(summedColumns.map((column) => sql`${sumsOfLedger[column]} as ${sql.ref(column)}`))
-
-function groupedOf({ groupBy }: UsageQuery): RawBuilder<unknown> {
-  return groupBy === null ? sql`''` : sql.ref(groupColumns[groupBy])
-}
-
-function isInHours({ hoursMs }: UsageQuery, hour: RawBuilder<unknown>): RawBuilder<unknown> {
-  return hoursMs === undefined ? sql`1 = 1` : isOneOf(hour, hoursMs)
-}
-
-function isFresh({ organizationId }: UsageQuery, after: number, upTo: number | null): RawBuilder<unknown> {
-  const isThere = upTo === null ? sql`1 = 1` : sql`sequence <= ${upTo}`
-  return sql`sequence > ${after} and ${isThere} and ${unindexed('organization_id')} = ${organizationId}`
-}
-
-/**
- * A column by which the database cannot look a row up: the few rows behind the last one rolled up are found fastest by
- * their sequence, and a planner with statistics of a large ledger prefers to skip through another index, all of it.
- */
-function unindexed(column: ScopeColumn): RawBuilder<unknown> {
-  return column === 'at' ? sql`at + 0` : sql`${sql.ref(column)} || ''`
-}
-
-/** The rollups, and of the ledger what they do not contain yet. One statement, so both are of the same moment. */
-function selectSources(query: UsageQuery, { rolledUpTo, upTo }: Omit<Fresh, 'attributedUpTo'>): RawBuilder<unknown> {
-  const grouped = groupedOf(query)
-  const bucket = bucketOf(query)
-  return sql`
-    select ${bucket} as bucket, ${grouped} as grouped, ${rolledUpSums} from ${sql.table(tableFor(query))}
-    where organization_id = ${query.organizationId} and ${isInHours(query, sql.ref('at'))} and ${conditionsOf(query)}
-    group by ${sql.lit(1)}, ${sql.lit(2)}
-    union all
-    select ${bucket} as bucket, ${grouped} as grouped, ${freshSums} from ledger
-    where ${isFresh(query, rolledUpTo, upTo)} and ${isInHours(query, bucketOfLedger(hourMs))} and ${conditionsOf(query, unindexed)}
-    group by ${sql.lit(1)}, ${sql.lit(2)}`
-}
-
-function bucketOf({ bucket }: UsageQuery): RawBuilder<unknown> {
-  if (bucket === 'whole') return sql`0`
-  return bucketOfLedger(bucket === 'hour' ? hourMs : dayMs)
-}
-
-/** The smaller table where nothing asks for single hours. */
-function tableFor({ fromMs, toMs, bucket }: UsageQuery): UsageTableName {
-  const isByDay = bucket !== 'hour' && fromMs % dayMs === 0 && (toMs === null || toMs % dayMs === 0)
-  return isByDay ? 'usage_days' : 'usage_hours'
-}
-
-type ScopeColumn = 'organization_id' | 'at' | 'project_id' | 'api_key_id' | 'model'
-
-function conditionsOf(
-  { fromMs, toMs, projectIds, apiKeyIds, models }: UsageFilter,
-  named: (column: ScopeColumn) => RawBuilder<unknown> = sql.ref,
-): RawBuilder<unknown> {
-  const conditions = [sql`${named('at')} >= ${fromMs}`]
-  if (toMs !== null) conditions.push(sql`${named('at')} < ${toMs}`)
-  if (projectIds !== undefined) conditions.push(isOneOf(named('project_id'), projectIds))
-  if (apiKeyIds !== undefined) conditions.push(isOneOf(named('api_key_id'), apiKeyIds))
-  if (models !== undefined) conditions.push(isOneOf(named('model'), models))
-  return sql.join(conditions, sql` and `)
-}
-
-function isOneOf(column: RawBuilder<unknown>, values: readonly (string | number)[]): RawBuilder<unknown> {
-  return values.length === 0 ? sql`1 = 0` : sql`${column} in (${sql.join(values)})`
 }
 
 function requireWholeHours({ fromMs, toMs }: UsageFilter): void {

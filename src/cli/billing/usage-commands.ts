@@ -1,4 +1,5 @@
-import { readUsage, type UsageQuery, type UsageRow } from '../../billing/usage/query-usage.ts'
+import { readUsage, type UsageRow } from '../../billing/usage/query-usage.ts'
+import type { UsageQuery } from '../../billing/usage/select-usage.ts'
 import { dayMs } from '../../billing/usage/usage-columns.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { operator, requireId, withInstallation } from '../accounts/with-installation.ts'
