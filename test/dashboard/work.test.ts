@@ -387,6 +387,17 @@ suite('requests, as they are settled', () => {
     ok(shown > 0)
   })
 
+  test('keep a long name to two lines, and tell all of it to who points at it', async () => {
+    const { page } = dashboard().owner
+    const name = 'Answers tickets of the evening shift '.repeat(3).trim()
+    equal(await ask(await createKey(page, base(), name)), 200)
+    await page.goto(`${base()}/requests?range=today`)
+    const shown = page.locator('tr[data-row] bdi').first()
+    equal(await shown.getAttribute('title'), name)
+    const lines = await shown.evaluate((bdi) => bdi.clientHeight / Number.parseFloat(getComputedStyle(bdi).lineHeight))
+    equal(Math.round(lines), 2)
+  })
+
   test('come as rows of a stream, and the list is not read again for each', async () => {
     const { page } = dashboard().owner
     const key = await createKey(page, base(), 'tail')

@@ -49,8 +49,16 @@ export function Time({
 }
 
 /** A name that somebody else has chosen: always text, and with nothing in it that changes the text around it. */
-export function Name({ children }: { readonly children: string }) {
-  return <bdi>{plainName(children)}</bdi>
+export function Name({ children, isBrief = false }: { readonly children: string; readonly isBrief?: boolean }) {
+  const name = plainName(children)
+  // In a row of many it takes two lines at most; all of it is there for who points at it or hears it.
+  return isBrief ? (
+    <bdi className={styles.brief} title={name}>
+      {name}
+    </bdi>
+  ) : (
+    <bdi>{name}</bdi>
+  )
 }
 
 export function Id({ id }: { readonly id: string }) {

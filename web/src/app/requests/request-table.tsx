@@ -32,7 +32,7 @@ export function RequestTable({ organizationId, rows, search = '', hasKey = true 
     },
     { key: 'id', head: 'Request', phone: 'off', cell: ({ requestId }) => <Id id={requestId} /> },
     ...(hasKey
-      ? [{ key: 'key', head: 'Key', cell: ({ apiKeyId }: LedgerEntry) => <Name>{nameOf(apiKeyId)}</Name> }]
+      ? [{ key: 'key', head: 'Key', cell: ({ apiKeyId }: LedgerEntry) => <Name isBrief>{nameOf(apiKeyId)}</Name> }]
       : []),
     { key: 'model', head: 'Model', isOneLine: true, cell: ({ model }) => model },
     {
