@@ -331,7 +331,8 @@ suite('the palette, faster than the service', () => {
     await page.keyboard.press('Enter')
     await palette.waitFor({ state: 'detached' })
     await page.keyboard.press('Control+k')
-    await palette.getByRole('combobox').waitFor()
+    // A dialog that has not taken the focus yet does not hear Escape either.
+    await palette.locator('[role="combobox"]:focus').waitFor()
     equal(await palette.getByRole('option').first().getAttribute('aria-selected'), 'true')
     await page.keyboard.press('Escape')
     await palette.waitFor({ state: 'detached' })
