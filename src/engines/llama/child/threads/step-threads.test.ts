@@ -240,3 +240,16 @@ test('a thread that was worth its while is taken up again without a trial when a
   ok(taken !== -1 && taken <= 3, `after ${taken} steps`)
   deepEqual(new Set(given.slice(taken)), new Set([2]))
 })
+
+test('a thread that is taken up again is not the last one to be tried', () => {
+  const machine = new Machine(4, large)
+  const governor = new ThreadGovernor({ first: 3, most: 4 })
+  machine.wanted = 1
+  runUntil(governor, machine, 40_000)
+  equal(governor.threads, 3)
+  governor.notice({ overMs: 90, free: 1.2 }, machine.nowMs)
+  equal(governor.threads, 1)
+  machine.wanted = 0
+  runUntil(governor, machine, 80_000)
+  equal(governor.threads, 4)
+})

@@ -151,8 +151,8 @@ export class ThreadGovernor {
   #freeSinceMs: number | null = null
   /** What steps that were held up took beyond what they should have, less what was made good for. */
   #lostMs = 0
-  /** How many computed until they were given up for what others used, and had been worth it. */
-  #worthwhile: number | null = null
+  /** How many computed until they were given up for what others used, and had been worth it; zero where there were none. */
+  #worthwhile = 0
   /** What last threads have lost and gained until they were given up; of each time before only half. */
   readonly #account = { lostMs: 0, gainedMs: 0 }
   /** Milliseconds per token where no step was held up: by threads, then by size of step. */
@@ -180,7 +180,7 @@ export class ThreadGovernor {
     const mayTry = this.#trial === null && nowMs - this.#freeSinceMs >= freeMsMin && nowMs >= this.#notBeforeMs
     if (!mayTry || this.#settled >= this.#most) return
     // A trial costs steps without the thread, which is known already to be worth them.
-    if (this.#worthwhile !== null && this.#worthwhile <= room) this.#settle(this.#worthwhile)
+    if (this.#worthwhile > this.#settled && this.#worthwhile <= room) this.#settle(this.#worthwhile)
     else this.#try(Math.min(room, this.#most))
   }
 
@@ -228,7 +228,7 @@ export class ThreadGovernor {
     for (const known of this.#paces.keys()) if (known > threads) this.#paces.delete(known)
     const { lostMs, gainedMs } = this.#account
     const isWorthwhile = gainedMs > lostMs * worthLosing
-    this.#worthwhile = isWorthwhile && this.#trial === null ? this.#settled : null
+    this.#worthwhile = isWorthwhile && this.#trial === null ? this.#settled : 0
     this.#settle(threads)
     this.#freeSinceMs = null
     this.#lostMs = 0
