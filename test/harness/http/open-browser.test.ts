@@ -23,14 +23,14 @@ for (const what of ['context', 'browser'] as const) {
     const browser = await openBrowser()
     try {
       const page = await (await browser.newContext()).newPage()
-      const isAsked = new Promise<void>((resolve) => {
-        void page.route('**', async (route) => {
-          resolve()
-          await route.fulfill({ response: await route.fetch() })
-        })
+      const asked = Promise.withResolvers<void>()
+      // A request may be held before the browser has confirmed that it holds requests: what closes then fails the confirmation.
+      await page.route('**', async (route) => {
+        asked.resolve()
+        await route.fulfill({ response: await route.fetch() })
       })
       const gone = page.goto(address).catch(() => {})
-      await isAsked
+      await asked.promise
       await (what === 'context' ? page.context() : browser).close()
       await gone
       // By then whatever the answer ended with would have failed this test.
@@ -48,14 +48,13 @@ test('an answer that is being changed when its route is taken back fails no test
   const browser = await openBrowser()
   try {
     const page = await (await browser.newContext()).newPage()
-    const isAsked = new Promise<void>((resolve) => {
-      void page.route('**', async (route) => {
-        resolve()
-        await route.fulfill({ response: await route.fetch() })
-      })
+    const asked = Promise.withResolvers<void>()
+    await page.route('**', async (route) => {
+      asked.resolve()
+      await route.fulfill({ response: await route.fetch() })
     })
     const gone = page.goto(`http://127.0.0.1:${(slow.address() as AddressInfo).port}/`).catch(() => {})
-    await isAsked
+    await asked.promise
     await page.unroute('**')
     await gone
     await delay(600)
