@@ -15,6 +15,7 @@ import type { LoadingOutlook } from './watch-child.ts'
 import type { ChildOptions } from './child-options.ts'
 import { Supervisor } from './supervisor.ts'
 import { TextChild } from './text-child.ts'
+import { Uses } from './uses.ts'
 import { WeightsPlace } from './weights-place.ts'
 
 type ChildReady = Extract<FromChild, { readonly kind: 'ready' }>
@@ -274,30 +275,4 @@ function withoutText(request: EngineRequest): EngineRequest {
 
 function sum(a: DraftCounts, b: DraftCounts): DraftCounts {
   return { drafted: a.drafted + b.drafted, accepted: a.accepted + b.accepted }
-}
-
-/** Counts who uses something, so that what another has replaced can end without failing anyone. */
-export class Uses {
-  #count = 0
-  #waiters: (() => void)[] = []
-
-  get count(): number {
-    return this.#count
-  }
-
-  begin(): void {
-    this.#count += 1
-  }
-
-  end(): void {
-    this.#count -= 1
-    if (this.#count > 0) return
-    for (const wake of this.#waiters) wake()
-    this.#waiters = []
-  }
-
-  /** Resolves when nobody uses it. */
-  whenUnused(): Promise<void> {
-    return this.#count === 0 ? Promise.resolve() : new Promise((resolve) => this.#waiters.push(resolve))
-  }
 }
