@@ -1,8 +1,12 @@
 type Layer = { readonly close: () => void; readonly depth: number }
 type Kept = { readonly layer?: number } | null
 
-/** Longer than any browser takes for a step back within a page. */
-const backMsMax = 500
+/**
+ * How long a link waits for a step that is being taken back, in turns: longer than any browser takes within a page. A
+ * machine that stood still meanwhile has used up one turn, however long it did.
+ */
+const backTurnMs = 50
+const backTurns = 10
 
 /**
  * Steps in the browser's history for what is open before a page.
@@ -12,8 +16,8 @@ const backMsMax = 500
  */
 export class LayerHistory {
   #open: readonly Layer[] = []
-  /** While a step is being taken back, of which the browser tells later. */
-  #back: { readonly done: Promise<void>; readonly end: () => void } | null = null
+  /** While a step is being taken back, until the browser tells of it, which may be late. */
+  #back: { readonly heard: Promise<void>; readonly hear: () => void } | null = null
 
   open(close: () => void): () => void {
     const layer = { close, depth: this.#open.length + 1 }
@@ -29,10 +33,12 @@ export class LayerHistory {
   /** Whether a step of the history meant a layer, which is closed or was, and not a page. */
   takesBack({ path, search }: { readonly path: string; readonly search: string }): boolean {
     if (this.#back !== null) {
-      this.#back.end()
+      this.#back.hear()
+      this.#back = null
       // What the page has written into its address meanwhile stands at the step that is gone.
       if (window.location.pathname === path) history.replaceState(history.state, '', path + search)
       this.#takeBack()
+      setTimeout(() => this.#giveSteps())
       return true
     }
     const layer = this.#open.at(-1)
@@ -45,28 +51,32 @@ export class LayerHistory {
     return true
   }
 
-  /** Resolves when no step is being taken back any more. */
+  /** Resolves when no step is being taken back any more, or when the browser does not seem to take one. */
   async settled(): Promise<void> {
     // Layers that close in the same turn begin to take their steps back only after it.
-    await new Promise((resolve) => setTimeout(resolve))
-    while (this.#back !== null) await this.#back.done
+    await pause(0)
+    for (let turn = 0; this.#back !== null && turn < backTurns; turn += 1) {
+      await Promise.race([this.#back.heard, pause(backTurnMs)])
+    }
   }
 
   #takeBack(): void {
     if (this.#back !== null || depthNow() <= this.#open.length) return
-    let end = () => {}
-    const done = new Promise<void>((resolve) => (end = resolve))
-    const timer = setTimeout(() => this.#back?.end(), backMsMax)
-    this.#back = {
-      done,
-      end: () => {
-        clearTimeout(timer)
-        this.#back = null
-        end()
-      },
-    }
+    let hear = () => {}
+    const heard = new Promise<void>((resolve) => (hear = resolve))
+    this.#back = { heard, hear }
     history.back()
   }
+
+  /** A layer that opened while a step was being taken back found it still there, and has none of its own. */
+  #giveSteps(): void {
+    if (this.#back !== null) return
+    for (let depth = depthNow() + 1; depth <= this.#open.length; depth += 1) history.pushState({ layer: depth }, '')
+  }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
 }
 
 /** How many layers the present step of the history stands for. */
