@@ -68,6 +68,16 @@ export function unreadSuite(dashboard: () => Dashboard): void {
       match((await create.getAttribute('title')) ?? '', /^The projects could not be read\. Load the page anew\.$/)
     })
 
+    test('is not what the browser takes for it that has lost its way to the internet', async () => {
+      const { page } = dashboard().owner
+      await page.goto(`${baseOf(dashboard())}/projects`)
+      await page.getByRole('heading', { name: 'Projects' }).waitFor()
+      await page.evaluate(() => window.dispatchEvent(new Event('offline')))
+      await page.getByRole('link', { name: 'Audit log' }).click()
+      await page.getByRole('heading', { name: 'Audit log' }).waitFor()
+      await page.getByRole('row').nth(1).waitFor()
+    })
+
     test('is no usage of nothing by any project', async () => {
       await using refused = await refuse(/\/usage\?/)
       const { page } = refused

@@ -12,6 +12,8 @@ import { unsavedForms } from '../lib/unsaved-forms.ts'
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
+      // Odyssey is often on the same machine or network, which a browser without a way to the internet still reaches.
+      networkMode: 'always',
       staleTime: 15_000,
       // A refusal stays one; what does not answer at the moment may a little later.
       retry: (failures, error) => toProblem(error).isPassing && failures < 3,
