@@ -1,9 +1,10 @@
-import { after, before } from 'node:test'
+import { after, afterEach, before } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { openBrowser } from '../../harness/http/open-browser.ts'
 import { startService, type Service, type ServiceOptions } from '../../harness/start-service.ts'
 import { buildOnce } from './build-once.ts'
 import { openDashboard, setUp, type Opened } from './open-dashboard.ts'
+import { tellPages } from './tell-pages.ts'
 
 export type Dashboard = { readonly browser: Browser; readonly service: Service; readonly owner: Opened }
 
@@ -42,6 +43,9 @@ export function useDashboard({ isSetUp, service: options, prepare }: Settings): 
     dashboard = { browser, service, owner: await openDashboard(browser, service) }
     if (isSetUp) await setUp(dashboard.owner, service)
     await prepare?.(dashboard)
+  })
+  afterEach(async (context) => {
+    if (dashboard !== null && 'error' in context) await tellPages(context, dashboard.browser)
   })
   after(() => Promise.all(closers.map((close) => close())))
   return () => {
