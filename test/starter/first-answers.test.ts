@@ -1,7 +1,9 @@
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import { deepEqual, equal, match, ok } from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { after, before, suite, test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import { startService, type Service } from '../harness/start-service.ts'
 
 let service: Service
@@ -14,6 +16,9 @@ before(async () => {
   anthropic = new Anthropic({ baseURL: service.address, apiKey: service.key })
 })
 after(() => service.stop())
+
+/** It looks after its children, its database and its own delays some forty times a second. */
+const sleepsASecondMax = 70
 
 /** The library's types no longer know the setting; the service does. */
 const greedy: object = { temperature: 0 }
@@ -145,3 +150,19 @@ suite('what comes with Odyssey answers', () => {
     match(choices[0]?.message.content ?? '', /132/)
   })
 })
+
+test(
+  'a service that is asked nothing leaves the processors to others',
+  { skip: process.platform !== 'linux' },
+  async () => {
+    // On a busy machine it is kept waiting, and sleeps less often.
+    const sleeps = () => {
+      const status = readFileSync(`/proc/${service.pid}/task/${service.pid}/status`, 'utf8')
+      return Number(/^voluntary_ctxt_switches:\s+(\d+)$/m.exec(status)?.[1])
+    }
+    const [before, startedMs] = [sleeps(), performance.now()]
+    await setTimeout(3_000)
+    const aSecond = (1_000 * (sleeps() - before)) / (performance.now() - startedMs)
+    ok(aSecond > 0 && aSecond < sleepsASecondMax, `It went to sleep ${aSecond.toFixed(0)} times a second.`)
+  },
+)

@@ -3,7 +3,7 @@ import { kvCacheBytes, type KvCacheType } from '../ipc.ts'
 import { scaledWindow } from '../gguf/rope-scaling.ts'
 import type { Weights } from '../gguf/inspect-weights.ts'
 import type { GgufMetadata } from '../gguf/read-metadata.ts'
-import { readFile } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
 import { every, type Clock } from '../../../lib/clock.ts'
 
 export type MemoryNeeds = {
@@ -61,11 +61,24 @@ function read(metadata: GgufMetadata, key: string): number | null {
 /** Memory is written at some gigabytes a second, so a child is seen soon after it has gone too far. */
 const lookEveryMs = 250
 
-/** Bytes that only this process has in memory or swapped out. The pages of weights that it maps are the file's, not its own. */
-async function readOwnBytes(pid: number): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8')
+/**
+ * Bytes that only this process has in memory or swapped out. The pages of weights that it maps are the file's, not its own.
+ *
+ * The kernel writes the file while it is read, in less time than it takes to have another thread read it.
+ */
+function readOwnBytes(pid: number): number {
+  const status = readStatus(pid)
   const kilobytes = [...status.matchAll(/^(?:RssAnon|RssShmem|VmSwap):\s+(\d+) kB$/gm)]
   return kilobytes.reduce((sum, [, value]) => sum + Number(value) * 1_024, 0)
+}
+
+/** Nothing where the process has ended. */
+function readStatus(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/status`, 'utf8')
+  } catch {
+    return ''
+  }
 }
 
 /** Calls `onExceeded` once when a child has more memory than it may. Returns the way to stop. */
@@ -83,13 +96,12 @@ export function watchMemory(
     isOver = true
     void stop()
   }
-  const look = async () => {
-    const bytes = await readOwnBytes(pid).catch(() => 0)
+  const look = () => {
+    const bytes = readOwnBytes(pid)
     if (isOver || bytes <= bytesMax) return
     end()
     onExceeded(bytes)
   }
   const stop = every(clock, lookEveryMs, look)
-  void look()
   return end
 }
