@@ -23,7 +23,7 @@ export class LayerHistory {
     const layer = { close, depth: this.#open.length + 1 }
     this.#open = [...this.#open, layer]
     // A layer that follows another at once takes over its step.
-    if (depthNow() < layer.depth) history.pushState({ layer: layer.depth }, '')
+    this.#giveSteps()
     return () => {
       this.#open = this.#open.filter((other) => other !== layer)
       setTimeout(() => this.#takeBack())
@@ -45,9 +45,7 @@ export class LayerHistory {
     if (layer === undefined || depthNow() >= layer.depth) return false
     layer.close()
     // A layer that asks before it closes is still open, and the next way back is for it again.
-    setTimeout(() => {
-      if (this.#open.includes(layer) && depthNow() < layer.depth) history.pushState({ layer: layer.depth }, '')
-    })
+    setTimeout(() => this.#giveSteps())
     return true
   }
 
@@ -68,7 +66,10 @@ export class LayerHistory {
     history.back()
   }
 
-  /** A layer that opened while a step was being taken back found it still there, and has none of its own. */
+  /**
+   * Each open layer has a step. While one is being taken back nobody knows which are left: what opens meanwhile gets its own
+   * after that.
+   */
   #giveSteps(): void {
     if (this.#back !== null) return
     for (let depth = depthNow() + 1; depth <= this.#open.length; depth += 1) history.pushState({ layer: depth }, '')
