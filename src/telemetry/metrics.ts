@@ -1,9 +1,9 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
-import { canAnswer, type EngineStatus } from '../core/engine.ts'
 import type { SinkKind } from '../core/alert-topic.ts'
 import { modelIds, type ModelId } from '../core/model.ts'
 import { verdicts, type RefusalClass, type Verdict } from '../core/refusal.ts'
 import type { GenerationRecord } from './generation-record.ts'
+import { measureEngines, measureReplicas, type EngineNumbers, type ReplicaNumbers } from './measure-engines.ts'
 
 /**
  * Numbers for Prometheus.
@@ -42,20 +42,9 @@ export type AnsweredRequest = {
 export type MetricsOptions = {
   readonly version: string
   /** Asked at every scrape. */
-  readEngines(): readonly { readonly model: ModelId; readonly status: EngineStatus }[]
+  readEngines(): readonly EngineNumbers[]
   /** The replicas of pools, as the config file names them. */
   readReplicas?(): readonly ReplicaNumbers[]
-}
-
-/** How one replica of a pool is. */
-export type ReplicaNumbers = {
-  readonly pool: string
-  readonly replica: string
-  readonly isUp: boolean
-  readonly running: number
-  readonly outstandingTokens: number
-  readonly tokensPerSecond: number | null
-  readonly hitRate: number | null
 }
 
 /** How far a sink of the audit is behind. */
@@ -86,11 +75,13 @@ const perTokenBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5
 /** How often the delay of the event loop is looked at; at the library's own 10 ms that woke an idle service a hundred times a second. */
 const eventLoopLookMs = 50
 
-export function createMetrics(options: MetricsOptions): Metrics {
+export function createMetrics({ version, readEngines, readReplicas }: MetricsOptions): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: eventLoopLookMs })
-  measureService(registry, options)
-  measureReplicas(registry, options)
+  const buildInfo = { name: 'odyssey_build_info', help: 'Always 1.', labelNames: ['version'], registers: [registry] }
+  new Gauge(buildInfo).set({ version }, 1)
+  measureEngines(registry, readEngines)
+  if (readReplicas !== undefined) measureReplicas(registry, readReplicas)
   const http = createHttpMetrics(registry)
   const generations = createGenerationMetrics(registry)
   const ledger = createLedgerMetrics(registry)
@@ -257,52 +248,4 @@ function createSinkMetrics(registry: Registry): Pick<Metrics, 'sinksSeen' | 'aud
     },
     auditPushed: (kind, events) => pushed.inc({ kind }, events),
   }
-}
-
-function measureService(registry: Registry, { version, readEngines }: MetricsOptions): void {
-  const registers = [registry]
-  new Gauge({ name: 'odyssey_build_info', help: 'Always 1.', labelNames: ['version'], registers }).set({ version }, 1)
-  const gauge = (name: string, help: string, read: (status: EngineStatus) => number | null) =>
-    new Gauge({
-      name: `odyssey_engine_${name}`,
-      help,
-      labelNames: ['model'],
-      registers,
-      collect() {
-        for (const { model, status } of readEngines()) this.set({ model }, read(status) ?? 0)
-      },
-    })
-  gauge('ready', 'Whether the model can answer.', ({ state }) => (canAnswer(state) ? 1 : 0))
-  gauge('slots', 'Answers that can be generated at the same time.', ({ slots }) => slots)
-  gauge('running', 'Generations that hold a slot; models that share a file share its slots.', ({ running }) => running)
-  gauge('waiting', 'Generations that wait for a slot.', ({ waiting }) => waiting)
-  gauge('window_tokens', 'Prompt and answer together.', ({ windowTokens }) => windowTokens)
-}
-
-function measureReplicas(registry: Registry, { readReplicas }: MetricsOptions): void {
-  if (readReplicas === undefined) return
-  const gauge = (name: string, help: string, read: (replica: ReplicaNumbers) => number | null) =>
-    new Gauge({
-      name: `odyssey_replica_${name}`,
-      help,
-      labelNames: ['pool', 'replica'],
-      registers: [registry],
-      collect() {
-        for (const numbers of readReplicas())
-          this.set({ pool: numbers.pool, replica: numbers.replica }, read(numbers) ?? 0)
-      },
-    })
-  gauge('up', 'Whether a replica of a pool is given requests.', ({ isUp }) => (isUp ? 1 : 0))
-  gauge('running', 'Answers that a replica generates for this gateway.', ({ running }) => running)
-  gauge(
-    'outstanding_tokens',
-    'Prompt tokens that a replica has yet to compute.',
-    ({ outstandingTokens }) => outstandingTokens,
-  )
-  gauge(
-    'prompt_tokens_per_second',
-    'The pace of a replica, as measured of late.',
-    ({ tokensPerSecond }) => tokensPerSecond,
-  )
-  gauge('cached_share', 'The share of prompt tokens that a replica had already.', ({ hitRate }) => hitRate)
 }
