@@ -19,7 +19,7 @@ export type RoundsOptions = {
 }
 
 export type Rounds = {
-  /** Looks for what is due, and waits until that was tried. */
+  /** Looks for what is due by now, and waits until that was tried. */
   look(): Promise<void>
   /** Ends what is under way. */
   close(): Promise<void>
@@ -44,6 +44,9 @@ export function startRounds(options: RoundsOptions): Rounds {
   const stopLooking = every(clock, options.lookEveryMs ?? 1_000, look)
   return {
     async look() {
+      // A round under way may have seen that nothing was left before that was there which its caller wants to be tried,
+      // and have its lease still.
+      await Promise.all(running.values())
       await look()
       await Promise.all(running.values())
     },
