@@ -69,6 +69,13 @@ test('a text that cannot fit by its size alone is refused before any of it is ma
   equal(engine.textPid, before)
 })
 
+test('a description of ten million letters without a space is too long, and no fault of the service', async () => {
+  const kind = { parameters: { type: 'object' }, isStrict: false, schemaPath: [], input: 'json' } as const
+  const tool = { name: 'look', description: '漢'.repeat(10_000_000), ...kind }
+  const request = { ...asking('Look.'), tools: [tool] }
+  await rejects(collect(runAlone(engine, request, never)), isCode('context-exceeded'))
+})
+
 test('a key that has many long texts counted does not keep another key waiting for all of them', async () => {
   const long = 'One of many words. '.repeat(20_000)
   const over: string[] = []

@@ -94,7 +94,7 @@ export const filters: Readonly<Record<string, Filter>> = {
     const scale = 10 ** Number(digits === undefined ? 0 : toPlain(digits))
     return toRuntime(Math.round(Number(toPlain(operand)) * scale) / scale)
   },
-  wordcount: (operand) => toRuntime(text(operand).match(/\S+/gu)?.length ?? 0),
+  wordcount: (operand) => toRuntime(text(operand).match(/\S+/g)?.length ?? 0),
   urlencode: (operand) => toRuntime(encodeURIComponent(text(operand))),
   bool: (operand) => toRuntime(operand.__bool__().value),
   from_json: (operand) => toRuntime(JSON.parse(text(operand)) as unknown),

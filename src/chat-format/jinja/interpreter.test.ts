@@ -29,6 +29,13 @@ test('filters work on every type that Python has them for', () => {
   assert.equal(render('{{ [{"k": 1}, {"k": 2}] | selectattr("k", "eq", 2) | list | tojson }}'), '[{"k": 2}]')
 })
 
+test('a text of as many letters as a body may have can be asked what it consists of', () => {
+  const all = '{{ text.isalpha() }} {{ text.isalnum() }} {{ text.isdigit() }} {{ text | wordcount }}'
+  assert.equal(render(all, { text: '漢'.repeat(10_000_000) }), 'true true false 1')
+  assert.equal(render(all, { text: '' }), 'false false false 0')
+  assert.equal(render(all, { text: 'a1' }), 'false true false 1')
+})
+
 test('operators are those of Python', () => {
   assert.equal(render('{{ "%s of %d" % ("a", 2) }}{{ "ab" * 2 }}{{ 1 == "1" }}{{ "a" < "b" }}'), 'a of 2ababfalsetrue')
   assert.equal(render('{{ none ~ "x" }}{{ [1] == [1] }}{{ none in [none] }}{{ 1 is in [1] }}'), 'Nonextruetruetrue')

@@ -59,8 +59,8 @@ const ofTexts: Readonly<Record<string, Method<string>>> = {
   count: (text, [part]) => text.split(textOf(part)).length - 1,
   isdigit: (text) => /^\d+$/u.test(text),
   isnumeric: (text) => /^\d+$/u.test(text),
-  isalpha: (text) => /^\p{L}+$/u.test(text),
-  isalnum: (text) => /^[\p{L}\p{N}]+$/u.test(text),
+  isalpha: (text) => isOnly(text, /\P{L}/u),
+  isalnum: (text) => isOnly(text, /[^\p{L}\p{N}]/u),
   isspace: (text) => /^\s+$/u.test(text),
   isupper: (text) => text !== text.toLowerCase() && text === text.toUpperCase(),
   islower: (text) => text !== text.toUpperCase() && text === text.toLowerCase(),
@@ -79,6 +79,11 @@ const ofTexts: Readonly<Record<string, Method<string>>> = {
     let next = 0
     return text.replace(/\{(\d*)\}/gu, (_, at: string) => textOf(args[at === '' ? next++ : Number(at)]))
   },
+}
+
+/** By what must not be there: an expression for all of a text would keep a place to come back to for each character. */
+function isOnly(text: string, others: RegExp): boolean {
+  return text !== '' && !others.test(text)
 }
 
 function partition(text: string, separator: string, at: number): string[] {

@@ -27,6 +27,21 @@ for (const [name, text] of Object.entries(strange)) {
   })
 }
 
+for (const [name, text] of Object.entries({
+  'of three bytes each': '漢'.repeat(10_000_000),
+  'of two halves each': '😀'.repeat(9_000_000),
+  'before another kind': `${'a'.repeat(20_000_000)}漢`,
+})) {
+  test(`as many letters without a space as a body may have are cut: ${name}`, () => {
+    let cut = 0
+    for (const part of cutText(text)) {
+      ok(text.startsWith(part, cut))
+      cut += part.length
+    }
+    equal(cut, text.length)
+  })
+}
+
 test('ordinary text is cut between words alone', () => {
   const parts = [...cutText('Some words, and a number like 12.5; a line\n\nand so on. '.repeat(5_000))]
   ok(parts.length > 1)

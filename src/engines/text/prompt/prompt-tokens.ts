@@ -116,7 +116,9 @@ function* cutBetweenWords(text: string): Generator<string> {
 /** Where stretches of white space alone, or of none, have to be cut. */
 function* longStretchCuts(text: string): Generator<number> {
   if (text.length <= stretchCharactersMax) return
-  const stretches = /\s+|\S+/gu
+  // By code units, which borders of white space are the same in: read by characters, whose number of units differs, the
+  // expression keeps a place to come back to for each, and 64 MiB of those are a fault. 8 million letters had as many.
+  const stretches = /\s+|\S+/g
   for (const { 0: stretch, index } of text.matchAll(stretches)) {
     let start = 0
     while (stretch.length - start > stretchCharactersMax) {
