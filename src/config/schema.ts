@@ -22,6 +22,8 @@ const engine = z.strictObject({
   slots: z.int().min(1).max(256).nullable().default(null),
   /** Never more than there are processors; null leaves one to the service, and takes a single one for very small weights. */
   threads: z.int().min(1).max(1_024).nullable().default(null),
+  /** `high` has engines precede other programs on the processors, where the system lets the service do so. */
+  priority: z.enum(['normal', 'high']).default('normal'),
   /** The most one conversation may hold in memory; the weights' own window wins where it is smaller. */
   windowTokensMax: z.int().min(512).max(1_000_000).default(1_000_000),
   /** How the numbers of the attention's memory are kept: q8_0 takes 53 % of the memory of f16, q4_0 28 %, and answers less exactly. */

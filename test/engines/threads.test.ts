@@ -1,12 +1,17 @@
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
+import { getPriority } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
+import { collect } from '../../src/core/collect.ts'
+import { runAlone } from '../../src/core/engine.ts'
 import { loadNative, type NativeContext } from '../../src/engines/llama/child/native.ts'
 import { StepThreads } from '../../src/engines/llama/child/threads/step-threads.ts'
 import { usableProcessors } from '../../src/engines/llama/child/threads/usable-processors.ts'
+import { precedingPriority, threadsOf } from '../../src/lib/system/processor-priority.ts'
 import { openLlama } from '../harness/engines/open-llama.ts'
+import { engineRequest } from '../harness/requests.ts'
 
 const starterPath = fileURLToPath(new URL('../../weights/starter.gguf', import.meta.url))
 
@@ -36,6 +41,21 @@ test('steps are computed by one thread of the pool', { skip: process.platform !=
     const tasks = `/proc/${engine.pid}/task`
     const names = readdirSync(tasks).map((task) => readFileSync(`${tasks}/${task}/comm`, 'utf8').trim())
     equal(names.filter((name) => name === 'libuv-worker').length, 1)
+  } finally {
+    await engine.close()
+  }
+})
+
+test('an engine that is to precede other programs does so in every thread, or says that it may not', async () => {
+  const ready = Promise.withResolvers<void>()
+  let isRefused = false
+  const onPriorityRefused = () => void (isRefused = true)
+  const engine = openLlama({}, { precedesOthers: true, onPriorityRefused, onReady: () => ready.resolve() })
+  try {
+    await ready.promise
+    await collect(runAlone(engine, engineRequest({ outputTokensMax: 4 }), new AbortController().signal))
+    const priorities = threadsOf(engine.pid ?? 0).map((thread) => getPriority(thread))
+    deepEqual(new Set(priorities), new Set([isRefused ? 0 : precedingPriority]))
   } finally {
     await engine.close()
   }

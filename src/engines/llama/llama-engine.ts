@@ -3,7 +3,7 @@ import { contextExceeded } from '../../core/error.ts'
 import { GenerationAborted, zeroUsage, type EngineRequest } from '../../core/generation.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { toError } from '../../lib/message-of.ts'
-import { backgroundPriority } from '../../lib/system/yield-processor.ts'
+import { backgroundPriority, precedingPriority } from '../../lib/system/processor-priority.ts'
 import { isFromChild, type DraftCounts, type FromChild, type TaskId, type ToChild } from './ipc.ts'
 import { mostPromptTokens, promptCharacters, isShort, leastPromptTokens } from '../text/text-size.ts'
 import { PreparedRequest, type Workplace } from './prepared-request.ts'
@@ -23,6 +23,9 @@ type ChildReady = Extract<FromChild, { readonly kind: 'ready' }>
 export type LlamaEngineOptions = ChildOptions & {
   /** Another program than the engine child's. */
   readonly entry?: URL
+  /** Whether its process is to precede others on the machine's processors; `onPriorityRefused` is called where it may not. */
+  readonly precedesOthers?: boolean
+  onPriorityRefused?(): void
   /** How long a request waits that arrives while the child is loading or restarting. */
   readonly readyWaitMsMax?: number
   /** Weights that nobody has used for this long are unloaded until somebody does; kept where it is left out. */
@@ -92,6 +95,7 @@ export class LlamaEngine implements Engine {
     this.#supervisor = new Supervisor<ToChild, FromChild>({
       ...options,
       entry: options.entry ?? new URL('./child/main.ts', import.meta.url),
+      ...(options.precedesOthers === true && { priority: precedingPriority }),
       place: new WeightsPlace(),
       isMessage: isFromChild,
       onReady: (message) => {

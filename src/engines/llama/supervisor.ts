@@ -12,7 +12,7 @@ import type { ChildOptions } from './child-options.ts'
 import { launchChild } from './launch-child.ts'
 import type { Weights } from './gguf/inspect-weights.ts'
 import { messageOf } from '../../lib/message-of.ts'
-import { giveWay, threadsOf } from '../../lib/system/yield-processor.ts'
+import { prioritize, threadsOf } from '../../lib/system/processor-priority.ts'
 import { RestartPolicy, type EndKind } from './restart-policy.ts'
 import {
   forwardLines,
@@ -45,8 +45,10 @@ type Told =
 export type SupervisorOptions<From extends Message> = ChildOptions & {
   /** The child's program. */
   readonly entry: URL
-  /** The priority of a child that yields the processor to others, once it is ready; that of any process where it is absent. */
+  /** The priority of a child that yields the processor to others, or precedes them, once it is ready; that of any process where it is absent. */
   readonly priority?: number
+  /** The system does not let the child have its priority. */
+  onPriorityRefused?(): void
   /** Where a child that computes has its weights; one that does not reads little of them, and maps their file. */
   readonly place?: WeightsPlace
   /** A child that says anything else is ended. */
@@ -250,7 +252,7 @@ export class Supervisor<To extends Told, From extends Message> {
       this.#loading?.stop()
       this.#restarts.ready()
       this.#reason = null
-      this.#yieldProcessor()
+      this.#prioritize()
       this.#options.onReady(message as Extract<From, { readonly kind: 'ready' }>)
     } else if (common.kind === 'loading') {
       this.#loading?.advanced(common.progress)
@@ -264,11 +266,12 @@ export class Supervisor<To extends Told, From extends Message> {
     }
   }
 
-  /** Makes the child give way to the gateway, but not before it is ready: until then requests wait for it. */
-  #yieldProcessor(): void {
+  /** A child that gives way does so only once it is ready: until then requests wait for it. */
+  #prioritize(): void {
     const pid = this.#child?.pid
-    const { priority } = this.#options
-    if (priority !== undefined && pid !== undefined) giveWay(threadsOf(pid), priority)
+    const { priority, onPriorityRefused } = this.#options
+    if (priority === undefined || pid === undefined) return
+    if (!prioritize(threadsOf(pid), priority)) onPriorityRefused?.()
   }
 
   #ended(reason: string, kind: EndKind): void {

@@ -1,6 +1,6 @@
 import { ApiError } from '../../core/error.ts'
 import { GenerationAborted, zeroUsage, type EngineRequest, type Owner } from '../../core/generation.ts'
-import { yieldingPriority } from '../../lib/system/yield-processor.ts'
+import { yieldingPriority } from '../../lib/system/processor-priority.ts'
 import { isFromTextChild, type FromTextChild, type TaskId, type ToTextChild } from './ipc.ts'
 import type { ModelText } from '../text/model-text.ts'
 import type { PreparedText } from '../text/prepared-text.ts'

@@ -56,6 +56,8 @@ export function startEngine({ config, weightsPath, file, log }: StartOptions): R
     environment: config.childEnvironment,
     clock: systemClock,
     confinement: config.engine.confinement,
+    precedesOthers: config.engine.priority === 'high',
+    onPriorityRefused: () => log().warn(priorityRefused),
     // A request may wait for its model as long as for a slot.
     readyWaitMsMax: config.server.queueSecondsMax * 1_000,
     loadingStallMsMax: toMs(config.engine.loadingStallSecondsMax),
@@ -127,6 +129,9 @@ function logCards(log: Log, asked: Config['engine']['gpu'], cards: CardsInUse | 
 
 const passedOver =
   'there is a graphics card, and the processor computes: "odyssey doctor" says what the card lacks; engine.gpu off says that it is meant so'
+
+const priorityRefused =
+  'engine.priority is high, which the system does not let this user have: it takes a limit on nice of -5 (LimitNICE=-5 under systemd), or the capability CAP_SYS_NICE'
 
 /** Where requests wait for an engine's slots. */
 export function createQueue({ server }: Config, engine: Engine): SlotQueue {

@@ -2,7 +2,7 @@
 // beside another key whose clients ask small things steadily. They are all answered, as fast as if nobody attacked.
 
 import { modelIds } from '../../../src/core/model.ts'
-import { backgroundPriority, giveWay, threadsOf } from '../../../src/lib/system/yield-processor.ts'
+import { backgroundPriority, prioritize, threadsOf } from '../../../src/lib/system/processor-priority.ts'
 import { runCli } from '../../harness/run-cli.ts'
 import { startService, type Service } from '../../harness/start-service.ts'
 import {
@@ -68,7 +68,7 @@ async function runAttacks(
   const attackersThreads = threadsOf(process.pid)
   const watched = startSteadyClients({ ...steady, requests: null })
   // Attackers have machines of their own; here they take what the service and its other clients leave.
-  if (isLong) giveWay(attackersThreads, backgroundPriority)
+  if (isLong) prioritize(attackersThreads, backgroundPriority)
   const outcomes = new Map<string, number>()
   await runCases(count, attackersAtOnce, async (caseNumber) => {
     const random = createRandom(seed, caseNumber)

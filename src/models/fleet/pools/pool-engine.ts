@@ -10,7 +10,7 @@ import type { ReplicaFault, ReplicaKind, TokenStep } from '../../../engines/remo
 import { featuresOf, TableReader, type ModelText } from '../../../engines/text/model-text.ts'
 import { isShort, mostPromptTokens } from '../../../engines/text/text-size.ts'
 import type { Clock } from '../../../lib/clock.ts'
-import { backgroundPriority } from '../../../lib/system/yield-processor.ts'
+import { backgroundPriority } from '../../../lib/system/processor-priority.ts'
 import { hashBlocks } from '../../../scheduling/pool/block-index.ts'
 import type { Placement } from '../../../scheduling/pool/pool-queue.ts'
 import type { Log } from '../../../telemetry/log.ts'

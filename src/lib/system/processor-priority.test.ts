@@ -5,16 +5,18 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { getPriority, release } from 'node:os'
 import { after, before, describe, test } from 'node:test'
 import { hasLinuxCalls, openLinuxCalls } from './linux-calls.ts'
-import { backgroundPriority, giveWay, threadsOf } from './yield-processor.ts'
+import { backgroundPriority, precedingPriority, prioritize, threadsOf } from './processor-priority.ts'
 
 const getAttributes: Partial<Record<NodeJS.Architecture, number>> = { x64: 315, arm64: 275 }
+/** A user without rights, whom any system may have. */
+const nobody = 65_534
 const child = spawn(process.execPath, ['--eval', "console.log('here'); setInterval(() => {}, 1_000)"])
 const pid = child.pid ?? 0
 
 describe('a process that gives way', () => {
   before(async () => {
     await once(child.stdout, 'data')
-    giveWay(threadsOf(pid), backgroundPriority)
+    prioritize(threadsOf(pid), backgroundPriority)
   })
   after(() => child.kill())
 
@@ -45,5 +47,20 @@ describe('a process that gives way', () => {
 test('a process that has ended gives way without an error', async () => {
   const ended = spawn(process.execPath, ['--eval', ''])
   await once(ended, 'exit')
-  doesNotThrow(() => giveWay(threadsOf(ended.pid ?? 0), backgroundPriority))
+  doesNotThrow(() => prioritize(threadsOf(ended.pid ?? 0), backgroundPriority))
+})
+
+test('a process precedes others where the system allows it, and it is told where it does not', async (t) => {
+  const other = spawn(process.execPath, ['--eval', "console.log('here'); setInterval(() => {}, 1_000)"])
+  t.after(() => other.kill())
+  await once(other.stdout, 'data')
+  const threads = threadsOf(other.pid ?? 0)
+  const expected = prioritize(threads, precedingPriority) ? precedingPriority : 0
+  equal(getPriority(other.pid), expected)
+  // Whoever may do everything is somebody else for a moment, whom the kernel refuses it.
+  const isRoot = process.geteuid?.() === 0
+  if (isRoot) process.seteuid?.(nobody)
+  const isAllowed = prioritize(threads, precedingPriority - 1)
+  if (isRoot) process.seteuid?.(0)
+  equal(isAllowed, false)
 })
