@@ -137,3 +137,22 @@ test('a million values in a call take no time to speak of', () => {
   ok(performance.now() - before < 1_500)
   equal(located.length, 3)
 })
+
+test('a name that stands in the text half a million times takes no time to speak of', () => {
+  const system = '"a" '.repeat(500_000)
+  const description = 'b'.repeat(2_000_000)
+  const messages: Message[] = [{ role: 'system', content: text(system) }, user('Hello')]
+  const rendered = `<sys>${system}\n{"name": "a", "description": "${description}"}</turn><user>Hello</turn>`
+  const before = performance.now()
+  const located = locateBlocks(rendered, blocksOf({ tools: [tool('a', description, {})], messages }))
+  ok(performance.now() - before < 20_000)
+  equal(located.length, 3)
+})
+
+test('thirty thousand tools that a template shows in another way take no time to speak of', () => {
+  const tools = Array.from({ length: 30_000 }, (_, index) => tool(`t${index}`, '', {}))
+  const rendered = tools.map(({ name }) => `<tool>${name}</tool>${' '.repeat(300)}`).join('')
+  const before = performance.now()
+  equal(locateBlocks(rendered, blocksOf({ tools, messages: [] })).length, 30_000)
+  ok(performance.now() - before < 20_000)
+})

@@ -101,13 +101,25 @@ export type Block = {
 
 export type Span = { readonly start: number; readonly end: number }
 
-export type Search = {
+export type Region = {
   readonly rendered: string
   /** How far from the beginning the first block may begin. */
   readonly reach: number
   /** Stands somewhere among the blocks and is none of theirs. */
   readonly apart: Span
 }
+
+type Search = Region & {
+  /** What may still be looked through; blocks that are not found by then are taken to be left out. */
+  readonly effort: { charactersLeft: number }
+}
+
+/**
+ * The characters that are looked through for each one of the prompt, and for any prompt. Where every block is a few
+ * characters half of it is needed; a client can have names stand in its texts so often that no number would do.
+ */
+const effortPerCharacter = 64
+const effortAtLeast = 10_000_000
 
 /** Markup between two blocks, and between two values of one, is shorter than this. */
 const betweenBlocks = 500
@@ -120,10 +132,12 @@ const behindThinking = 64
  * One that is not near the end of the one before it was left out: further on its text would
  * be a chance likeness. It is empty, and where the one before it ends.
  */
-export function findInOrder(blocks: readonly Block[], search: Search): Map<Block, Span> {
+export function findInOrder(blocks: readonly Block[], region: Region): Map<Block, Span> {
+  const charactersLeft = region.rendered.length * effortPerCharacter + effortAtLeast
+  const search = { ...region, effort: { charactersLeft } }
   const spans = new Map<Block, Span>()
   let at = 0
-  let left = search.reach
+  let left = region.reach
   for (const [index, block] of blocks.entries()) {
     const find = block.kind === 'thinking' ? findThinking : findBlock
     const span = find(search, block, { start: at, end: at + left }, blocks[index + 1])
@@ -146,48 +160,65 @@ function findThinking(search: Search, { text }: Block, within: Span, next: Block
 
 function findBlock(search: Search, { kind, text, values }: Block, within: Span): Span | null {
   if (kind === 'text' || kind === 'thinking') return findWord(search, text, within)
-  const { rendered } = search
+  const firstValues = values.slice(0, 3).map(spellingsOf)
   // In JSON a name is quoted, and so told from its likeness in some description.
   for (const name of [JSON.stringify(text), text]) {
     for (let start = within.start; ;) {
       const found = findWord(search, name, { start, end: within.end })
       if (found === null) break
-      const isFollowed = values.slice(0, 3).some((value) => endOfNext(rendered, value, found.end) !== null)
-      if (isFollowed || values.length === 0)
-        return { start: found.start, end: endOfValues(rendered, values, found.end) }
+      const isFollowed = firstValues.some((spellings) => endOfNext(search, spellings, found.end) !== null)
+      if (isFollowed || values.length === 0) return { start: found.start, end: endOfValues(search, values, found.end) }
       start = found.start + 1
     }
   }
   return null
 }
 
-function endOfValues(rendered: string, values: readonly string[], from: number): number {
-  const end = values.reduce((at, value) => endOfNext(rendered, value, at) ?? at, from)
+function endOfValues(search: Search, values: readonly string[], from: number): number {
+  const end = values.reduce((at, value) => endOfNext(search, spellingsOf(value), at) ?? at, from)
   const closing = /["\]}]*/y
   closing.lastIndex = end
-  return end + (closing.exec(rendered)?.[0].length ?? 0)
+  return end + (closing.exec(search.rendered)?.[0].length ?? 0)
 }
 
-/** Where a value ends that begins soon, in the notation of JSON or as it is. */
-function endOfNext(rendered: string, value: string, from: number): number | null {
-  for (const spelling of [JSON.stringify(value).slice(1, -1), value]) {
-    const found = rendered.slice(from, from + betweenValues + spelling.length).indexOf(spelling)
-    if (found !== -1) return from + found + spelling.length
+/** A value in the notation of JSON, and as it is. */
+function spellingsOf(value: string): ReadonlySet<string> {
+  return new Set([JSON.stringify(value).slice(1, -1), value])
+}
+
+/** Where a long value begins is looked for by this much of it. */
+const headCharacters = 64
+
+/** Where a value ends that begins soon. */
+function endOfNext({ rendered, effort }: Search, spellings: ReadonlySet<string>, from: number): number | null {
+  for (const spelling of spellings) {
+    const head = spelling.slice(0, headCharacters)
+    const near = rendered.slice(from, from + betweenValues + head.length)
+    effort.charactersLeft -= near.length
+    for (let found = near.indexOf(head); found !== -1; found = near.indexOf(head, found + 1)) {
+      effort.charactersLeft -= spelling.length
+      if (rendered.startsWith(spelling, from + found)) return from + found + spelling.length
+      if (effort.charactersLeft < 0) return null
+    }
   }
   return null
 }
 
 /** A text that begins within a span and is not part of a longer word: short ones stand in the markup too. */
-function findWord({ rendered, apart }: Search, text: string, within: Span): Span | null {
+function findWord({ rendered, apart, effort }: Search, text: string, within: Span): Span | null {
   if (text === '') return null
   const isAcross = within.start <= apart.start && within.end > apart.start
   const last = isAcross ? within.end + apart.end - apart.start : within.end
   const searched = rendered.slice(within.start, Math.min(rendered.length, last) + text.length)
-  for (let found = searched.indexOf(text); found !== -1; found = searched.indexOf(text, found + 1)) {
+  for (let from = 0; effort.charactersLeft > 0;) {
+    const found = searched.indexOf(text, from)
+    effort.charactersLeft -= (found === -1 ? searched.length : found + text.length) - from
+    if (found === -1) return null
     const start = within.start + found
     const end = start + text.length
     const isApart = start < apart.end && end > apart.start
     if (!isApart && !isInWord(rendered, start) && !isInWord(rendered, end)) return { start, end }
+    from = found + 1
   }
   return null
 }
