@@ -36,6 +36,15 @@ test('a text of as many letters as a body may have can be asked what it consists
   assert.equal(render(all, { text: 'a1' }), 'false true false 1')
 })
 
+test('a list is mapped, selected, copied and extended that is longer than the arguments of a call', () => {
+  const list = Array.from({ length: 190_000 }, (_, index) => `v${index}`)
+  const source =
+    '{{ x | map("upper") | list | length }} {{ x | select("string") | list | length }} {{ x.copy() | length }} ' +
+    '{{ d | dictsort | length }} {% set y = x.copy() %}{% set z = y.extend(y) %}{{ y | length }}'
+  const variables = { x: list, d: Object.fromEntries(list.map((name) => [name, 1])) }
+  assert.equal(render(source, variables), '190000 190000 190000 190000 380000')
+})
+
 test('operators are those of Python', () => {
   assert.equal(render('{{ "%s of %d" % ("a", 2) }}{{ "ab" * 2 }}{{ 1 == "1" }}{{ "a" < "b" }}'), 'a of 2ababfalsetrue')
   assert.equal(render('{{ none ~ "x" }}{{ [1] == [1] }}{{ none in [none] }}{{ 1 is in [1] }}'), 'Nonextruetruetrue')

@@ -2,6 +2,7 @@
 // compare as JavaScript would.
 
 import {
+  extendList,
   isList,
   isMapping,
   printed,
@@ -22,7 +23,8 @@ const isLike = (a: RuntimeValue, b: RuntimeValue | undefined) =>
 
 const ofLists: Readonly<Record<string, Method<RuntimeValue[]>>> = {
   append: (list, [item]) => void list.push(item ?? toRuntime(undefined)),
-  extend: (list, [items]) => void list.push(...(items !== undefined && isList(items) ? items.value : [])),
+  // A copy, where a list is extended by itself.
+  extend: (list, [items]) => extendList(list, items !== undefined && isList(items) ? [...items.value] : []),
   insert: (list, [at, item]) => void list.splice(numberOf(at, 0), 0, item ?? toRuntime(undefined)),
   pop: (list, [at]) => list.splice(numberOf(at, -1), 1)[0],
   remove: (list, [item]) => {

@@ -47,9 +47,14 @@ export function isMapping(given: RuntimeValue): given is RuntimeValue & { readon
 
 /** A list of values as they are; converting them there and back would make copies. */
 export function toList(items: readonly RuntimeValue[]): RuntimeValue {
-  const list = toRuntime([]) as { value: unknown } & RuntimeValue
-  ;(list.value as RuntimeValue[]).push(...items)
+  const list = toRuntime([])
+  if (isList(list)) extendList(list.value, items)
   return list
+}
+
+/** One by one, since a client's list may be longer than the arguments that a call can have. */
+export function extendList(list: RuntimeValue[], items: readonly RuntimeValue[]): void {
+  for (const item of items) list.push(item)
 }
 
 export function toMapping(members: Iterable<readonly [string, RuntimeValue]>): RuntimeValue {
