@@ -3,9 +3,23 @@ import type { EngineRequest, Message } from '../../core/generation.ts'
 /** A text up to this length is made into tokens in a few milliseconds, between two steps of the engine. */
 const shortCharactersMax = 8_000
 
-/** Whether the engine child can prepare a request itself without holding up the answers it decodes. */
+/**
+ * Whether the engine child can prepare a request itself without holding up the answers it decodes. A pattern of a few
+ * characters may take 30 ms to be made into a grammar, or to be found too large for one.
+ */
 export function isShort({ messages, tools, output }: EngineRequest): boolean {
-  return charactersOf([messages, tools, output], shortCharactersMax) <= shortCharactersMax
+  const isLong = charactersOf([messages, tools, output], shortCharactersMax) > shortCharactersMax
+  return !isLong && !hasPattern([tools, output])
+}
+
+function hasPattern(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  const members = Object.entries(value)
+  return members.some(([name, member]) => isPattern(name, member) || hasPattern(member))
+}
+
+function isPattern(name: string, value: unknown): boolean {
+  return name === 'patternProperties' || (name === 'pattern' && typeof value === 'string')
 }
 
 /** The characters of everything that a prompt is made of. */

@@ -17,6 +17,9 @@ type BatchSize = { readonly kind: StepKind; readonly tokens: number }
 
 const nothing = new Uint32Array()
 
+/** A mean that follows a change within some four steps: a grammar is dear in some places and not in others. */
+const newestChoosing = 0.25
+
 /** Puts together what is decoded in one step. */
 export class BatchAssembler {
   readonly #native: Native
@@ -51,6 +54,12 @@ export class BatchAssembler {
     if (!this.#native.isReproducible) this.#planner.measure(ms, this.#draftedNow, performance.now())
   }
 
+  /** Tells how long choosing the tokens of a task took in the last step. */
+  measureChoosing(task: Task, ms: number): void {
+    task.choosingMs += (ms - task.choosingMs) * newestChoosing
+    if (!this.#native.isReproducible) this.#planner.serve(task.apiKeyId, ms, performance.now())
+  }
+
   /** Answers get one token each, and guessed ones behind it; prompts get as much as their turn allows. */
   assemble(tasks: readonly TaskInSlot[]): readonly Chunk[] {
     const lengths = this.#lengths(tasks)
@@ -74,7 +83,7 @@ export class BatchAssembler {
       const left = task.pending.length
       const need = Math.min(left, this.#cache.untilCheckpoint(slot) ?? left, this.#native.batchTokens)
       const kind = isPrompt({ task }) ? 'prompt' : 'answer'
-      return { key: task.apiKeyId, kind, need, left, position: task.position }
+      return { key: task.apiKeyId, kind, need, left, position: task.position, choosingMs: task.choosingMs }
     })
     return this.#native.isReproducible ? works.map(({ need }) => need) : this.#planner.plan(works, performance.now())
   }

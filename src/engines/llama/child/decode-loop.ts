@@ -27,6 +27,8 @@ export type DecodeLoopOutput = {
   aborted(id: TaskId, usage: Usage): void
   /** One answer cannot go on; the others do. */
   failed(id: TaskId, error: unknown): void
+  /** While the library computes a step, or nothing is to be computed, this thread has time for something else. */
+  hasTime?(): void
 }
 
 const restBeforeSavingMs = 1_000
@@ -116,6 +118,7 @@ export class DecodeLoop {
         continue
       }
       this.#flush()
+      this.#output.hasTime?.()
       if (!this.#hasNews()) await this.#rest()
     }
   }
@@ -197,6 +200,7 @@ export class DecodeLoop {
     const decoding = this.#threads.run(kind, tokens, () => this.#native.context.decodeBatch())
     // What the step before made is handed on while the library computes this one.
     this.#flush()
+    this.#output.hasTime?.()
     this.#batches.measure(await decoding)
     this.#steps += 1
     for (const { slot, tokens } of chunks) {
@@ -229,6 +233,7 @@ export class DecodeLoop {
   /** Goes on token by token as long as the next one was drafted. Returns how much of the draft the answer has now. */
   async #advanceThrough({ task, draft, logits }: Chunk): Promise<number> {
     let accepted = 0
+    const spentMs = task.chooser?.spentMs ?? 0
     try {
       for (const logit of logits) {
         if (task.isAborted) break
@@ -244,6 +249,7 @@ export class DecodeLoop {
     } catch (error) {
       this.#fail(task, error)
     }
+    if (logits.length > 0) this.#batches.measureChoosing(task, (task.chooser?.spentMs ?? 0) - spentMs)
     return accepted
   }
 

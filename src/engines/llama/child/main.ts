@@ -12,6 +12,7 @@ import { createDiskCache, type DiskCache } from './prompt-cache/disk-cache.ts'
 import { giveUpRest } from './give-up-rest.ts'
 import { loadNative, releaseOf, type Native } from './native.ts'
 import { openLibrary } from './open-library.ts'
+import { PreparingTurns } from './preparing-turns.ts'
 import { PromptCache } from './prompt-cache/prompt-cache.ts'
 import { ReadAhead } from './prompt-cache/read-ahead.ts'
 import { createSnapshotStore } from './prompt-cache/snapshot-store.ts'
@@ -51,13 +52,14 @@ class EngineChild {
   readonly #preparing = new Set<TaskId>()
   /** Tasks that wait for the service's word before they may have a slot. */
   readonly #prepared = new Map<TaskId, Task>()
+  readonly #turns = new PreparingTurns(() => this.#loaded?.loop.isBusy === true)
 
   receive(message: ToChild): void {
     switch (message.kind) {
       case 'load':
         return void this.#load(message.settings)
       case 'generate':
-        return void this.#prepare(message.id, (loaded) => this.#submit(message, loaded))
+        return void this.#prepare(message, (loaded) => this.#submit(message, loaded))
       case 'begin':
         return this.#begin(message)
       case 'allow':
@@ -93,7 +95,7 @@ class EngineChild {
       const native = await loadNative(settings, library, onProgress, states)
       send({ kind: 'loading', progress: 3 })
       const cacheBytesMax = this.#cacheBytesMax ?? settings.cacheBytesMax
-      this.#loaded = prepare(native, pool, kept, { ...settings, cacheBytesMax })
+      this.#loaded = prepare(native, { ...settings, cacheBytesMax }, { pool, kept, turns: this.#turns })
       const { vocabulary, fitness, prompts } = this.#loaded.tools
       await warmUp(native, vocabulary, prompts)
       const { windowTokens, slots, guestSlots, threads, cards } = native
@@ -149,8 +151,13 @@ class EngineChild {
   }
 
   /** `work` looks whether the task was aborted meanwhile. */
-  async #prepare(id: TaskId, work: (loaded: Loaded) => Promise<void>): Promise<void> {
+  #prepare({ id, request }: AskedToGenerate, work: (loaded: Loaded) => Promise<void>): Promise<void> {
     this.#preparing.add(id)
+    return this.#turns.run(request.owner.apiKeyId, () => this.#attend(id, work))
+  }
+
+  async #attend(id: TaskId, work: (loaded: Loaded) => Promise<void>): Promise<void> {
+    if (!this.#preparing.has(id)) return
     try {
       if (this.#loaded === null) throw new Error('Nothing is loaded yet.')
       await work(this.#loaded)
@@ -180,7 +187,9 @@ process.on('message', (message: ToChild | PartToChild) => {
   if (whole !== null) child.receive(whole)
 })
 
-function prepare(native: Native, pool: PoolThreads, kept: Kept | null, settings: LoadSettings): Loaded {
+type LoopParts = { readonly pool: PoolThreads; readonly kept: Kept | null; readonly turns: PreparingTurns }
+
+function prepare(native: Native, settings: LoadSettings, { pool, kept, turns }: LoopParts): Loaded {
   const tools = createTextTools(native, settings.chat ?? null, null, new PlanMemory(planMemoryBytes))
   const { memory, slots } = native
   // Where answers must be reproducible nothing is used a second time.
@@ -195,6 +204,7 @@ function prepare(native: Native, pool: PoolThreads, kept: Kept | null, settings:
       console.error(error)
       send({ kind: 'failed', id, reason: { code: 'engine-failed' }, message: 'The model could not go on.' })
     },
+    hasTime: () => void turns.proceed(),
   }
   // Steps that a processor computes want the same thread each, whatever is chosen between them.
   const loop = new DecodeLoop(native, cache, output, native.cards === null ? unheldThreads : pool)

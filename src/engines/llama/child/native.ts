@@ -18,6 +18,7 @@ import {
 import { createStateRoom, type StateRoom } from './prompt-cache/state-room.ts'
 import { chooseThreads, type ThreadsChosen } from './threads/choose-threads.ts'
 import type { NativeText, NativeVocabulary } from '../../text/vocabulary.ts'
+import { ChoosingTime } from './sampling/choosing-time.ts'
 
 /** Where a token's logits stand in the batch that was just decoded. */
 export type LogitIndex = number & { readonly brand: 'logit-index' }
@@ -85,6 +86,7 @@ export type Native = NativeText & {
   readonly isReproducible: boolean
   /** Tokens of an answer that may be computed ahead on a guess; zero where that is unwanted or could not be taken back. */
   readonly draftTokensMax: number
+  readonly choosingTime: ChoosingTime
   createSampler(): NativeSampler
   /** Throws for a text that is no grammar. The root rule is `root`. */
   createGrammarState(grammar: string): GrammarState
@@ -185,6 +187,7 @@ export async function loadNative(
     cards: await cardsOf(llama, model),
     isReproducible: settings.isReproducible,
     draftTokensMax: settings.isReproducible || !canTakeBack(model) ? 0 : settings.draftTokensMax,
+    choosingTime: new ChoosingTime(),
     createSampler: () => new bindings.AddonSampler(internals.model._model),
     createGrammarState(text) {
       const grammar = new bindings.AddonGrammar(text, { addonExports: bindings, rootRuleName: 'root' })

@@ -25,6 +25,31 @@ const prompt = (key: string, left: number, position = 0): Work => ({
   position,
 })
 
+test('an answer whose tokens are dear to choose takes no more than its share of the time from that of another key', () => {
+  const planner = new StepPlanner(512)
+  let nowMs = 0
+  const works: readonly Work[] = [
+    answer('b'),
+    ...Array.from({ length: 6 }, () => ({ ...answer('dear'), choosingMs: 40 })),
+  ]
+  const spentMs = { b: 0, dear: 0 }
+  for (let step = 0; step < 2_000; step++) {
+    const lengths = planner.plan(works, nowMs)
+    const stepMs = 5 + lengths.reduce((sum, length) => sum + length, 0)
+    nowMs += stepMs
+    planner.measure(stepMs, 0, nowMs)
+    works.forEach(({ key, choosingMs = 0 }, at) => {
+      if (lengths[at] !== 1) return
+      nowMs += choosingMs
+      planner.serve(key, choosingMs, nowMs)
+      spentMs[key as 'b' | 'dear'] += choosingMs + 1
+    })
+    spentMs.b += lengths[0] === 1 ? 5 : 0
+  }
+  const share = spentMs.dear / (spentMs.b + spentMs.dear)
+  ok(share >= 0.2 && share <= 0.7, `a share of ${share}`)
+})
+
 /** How much of each work was computed in `steps` steps. */
 function compute(step: ReturnType<typeof machine>, works: readonly Work[], count: number) {
   const computed = works.map(() => 0)

@@ -11,6 +11,8 @@ export type Work = {
   /** The number of the prompt's tokens that are not computed yet, and of those before them. */
   readonly left: number
   readonly position: number
+  /** Milliseconds that choosing an answer's next token takes, which comes behind the step; nothing where it is left out. */
+  readonly choosingMs?: number
 }
 
 /** Units of prompts that a step may compute, and whether nobody else has to wait for it. */
@@ -79,6 +81,11 @@ export class StepPlanner {
     this.#pace.measure(promptStretches(this.#works, this.#lengths), answers + drafted, ms)
   }
 
+  /** Counts time that a key had of the engine outside of steps. */
+  serve(key: string, ms: number, nowMs: number): void {
+    this.#served.add(key, ms, nowMs)
+  }
+
   #takeTurns(works: readonly Work[], lengths: readonly number[], keys: ReadonlySet<string>): void {
     for (const key of this.#promptTurns.keys()) if (!keys.has(key)) this.#promptTurns.delete(key)
     const isComputed = ({ kind }: Work, at: number) => kind === 'prompt' && (lengths[at] ?? 0) > 0
@@ -140,7 +147,8 @@ export class StepPlanner {
     const prompts = stretches.reduce((sum, { tokens }) => sum + tokens, 0)
     const units = stretches.reduce((sum, stretch) => sum + pace.unitsOf(stretch), 0)
     const answers = lengths.reduce((sum, length) => sum + length, 0) - prompts
-    const firstMs = prompts > 0 ? pace.promptBaseMs + pace.promptMs(units) : pace.answersMs(answers)
+    const stepMs = prompts > 0 ? pace.promptBaseMs + pace.promptMs(units) : pace.answersMs(answers)
+    const firstMs = works.reduce((sum, { choosingMs = 0 }, at) => sum + (lengths[at] === 1 ? choosingMs : 0), stepMs)
     this.#save(firstMs * share, works, first)
     const begun = this.#addAnswers(works, first, lengths, this.#batchTokens - answers - prompts)
     const room = this.#batchTokens - answers - prompts - begun
@@ -152,18 +160,24 @@ export class StepPlanner {
     const { promptBaseMs, answerMs } = this.#pace
     const held = works.filter(({ kind }, at) => kind === 'prompt' && first[at] === false)
     const dearestMs = Math.max(0, ...held.map((work) => this.#pace.promptMs(this.#unitsOf(work, 1))))
-    const mostMs = 2 * promptBaseMs + dearestMs + answerMs
+    const choosingMs = works.map((work, at) => (first[at] === false ? (work.choosingMs ?? 0) : 0))
+    const mostMs = 2 * promptBaseMs + dearestMs + answerMs + Math.max(0, ...choosingMs)
     this.#creditMs = Math.min(mostMs, this.#creditMs) + ms
   }
 
   #addAnswers(works: readonly Work[], first: readonly boolean[], lengths: number[], room: number): number {
     const waiting = works.flatMap(({ kind }, at) => (first[at] === false && kind === 'answer' ? [at] : []))
     const { answerMs } = this.#pace
-    const affordable = answerMs === 0 ? waiting.length : Math.floor(this.#creditMs / answerMs)
-    const begun = Math.min(affordable, waiting.length, room)
-    for (let taken = 0; taken < begun; taken++) lengths[waiting[(this.#turn + taken) % waiting.length] ?? 0] = 1
+    const most = Math.min(waiting.length, room)
+    let begun = 0
+    for (; begun < most; begun++) {
+      const at = waiting[(this.#turn + begun) % waiting.length] ?? 0
+      const costMs = answerMs + (works[at]?.choosingMs ?? 0)
+      if (costMs > this.#creditMs) break
+      lengths[at] = 1
+      this.#creditMs -= costMs
+    }
     this.#turn += begun
-    this.#creditMs -= begun * answerMs
     return begun
   }
 

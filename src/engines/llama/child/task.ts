@@ -41,6 +41,8 @@ export type Task = {
   pending: Uint32Array
   position: number
   chooser: TokenChooser | null
+  /** Milliseconds that choosing its tokens of a step takes, by the last few; with a grammar it may take longer than to compute them. */
+  choosingMs: number
   /** Null where nothing is computed ahead. */
   readonly speculator: Speculator | null
   isAborted: boolean
@@ -98,6 +100,7 @@ export function createTask(id: TaskId, { request, prompt, plan }: PlannedRequest
     pending: prompt.tokens,
     position: 0,
     chooser: null,
+    choosingMs: 0,
     speculator: native.draftTokensMax === 0 ? null : new Speculator(native.draftTokensMax),
     isAborted: false,
     eventsInFlight: 0,

@@ -24,6 +24,9 @@ export class TokenChooser {
   #samplerKeepsGrammar = false
   #likeliest: NativeSampler | null = null
   #isEndForbidden = false
+  #spentMs = 0
+  /** When it last began to work, or to have the pool's thread work. */
+  #fromMs = 0
 
   constructor(native: Native, vocabulary: Vocabulary, request: EngineRequest, bannedTexts: readonly string[]) {
     const { sampling } = request
@@ -62,9 +65,22 @@ export class TokenChooser {
     this.#configure()
   }
 
+  /** Milliseconds of the engine's time that its tokens took to choose, beside what the model computes. */
+  get spentMs(): number {
+    return this.#spentMs
+  }
+
   async choose(index: LogitIndex): Promise<ChosenToken> {
+    this.#fromMs = performance.now()
+    const chosen = await this.#choose(index)
+    this.#countTime()
+    return chosen
+  }
+
+  async #choose(index: LogitIndex): Promise<ChosenToken> {
     const token = await this.#sample(index)
-    const logprob = this.#meter === null ? null : await this.#meter.measure(index, token)
+    const meter = this.#meter
+    const logprob = meter === null ? null : await this.#timed(() => meter.measure(index, token))
     this.#chosen += 1
     this.#penalties?.add(token)
     const hasTried = this.#rejected.size > 0
@@ -82,7 +98,7 @@ export class TokenChooser {
    */
   async #sample(index: LogitIndex): Promise<number> {
     for (let tries = 1; ; tries++) {
-      const token = await this.#native.context.sampleToken(index, this.#sampler)
+      const token = await this.#timed(() => this.#native.context.sampleToken(index, this.#sampler))
       if (this.#grammar === null || this.#grammar.take(token, this.#samplerKeepsGrammar)) return token
       this.#rejected.add(token)
       const takesLikeliest = this.#takesLikeliest()
@@ -104,13 +120,26 @@ export class TokenChooser {
 
   /** Null where none of the first few has a place in the grammar. */
   async #likeliestAllowed(index: LogitIndex, grammar: GrammarRun): Promise<number | null> {
-    this.#likeliest ??= createSampler(this.#native, { ...untouched, temperature: 1, topK: likeliestTokens })
-    const { context } = this.#native
-    const { logits } = await context.measureToken(index, this.#likeliest, { tokens: [], top: likeliestTokens })
+    const sampler = (this.#likeliest ??= createSampler(this.#native, likeliestOnly))
+    const wanted = { tokens: [], top: likeliestTokens }
+    const { logits } = await this.#timed(() => this.#native.context.measureToken(index, sampler, wanted))
     const mayBe = (token: number) => !this.#rejected.has(token) && !this.#biases.has(token)
     // Of those that are as likely the sampler takes the first, and so does this.
     const inOrder = logits.toSorted(([left, logit], [right, other]) => other - logit || left - right)
     return inOrder.find(([token]) => mayBe(token) && grammar.take(token, false))?.[0] ?? null
+  }
+
+  /** Other answers' tokens are chosen while this one's waits for the pool's thread. */
+  async #timed<Result>(work: () => Promise<Result>): Promise<Result> {
+    this.#countTime()
+    const result = await work()
+    this.#countTime()
+    return result
+  }
+
+  #countTime(): void {
+    this.#spentMs += this.#native.choosingTime.since(this.#fromMs)
+    this.#fromMs = performance.now()
   }
 
   dispose(): void {
@@ -222,6 +251,7 @@ export interface LogprobMeter {
 }
 
 const untouched = { topP: 1, minP: 0, seed: 0 }
+const likeliestOnly = { ...untouched, temperature: 1, topK: likeliestTokens }
 
 /**
  * Two samplers look at the logits beside the one that chooses.

@@ -1,0 +1,65 @@
+import { deepEqual } from 'node:assert/strict'
+import { test } from 'node:test'
+import { PreparingTurns } from './preparing-turns.ts'
+
+/** Longer than all that is done beside one step. */
+const longMs = 6
+
+function work(ms: number): void {
+  for (const untilMs = performance.now() + ms; performance.now() < untilMs;);
+}
+
+test('beside one step no more is prepared than a few milliseconds of it, and of each key another one in turn', async () => {
+  const turns = new PreparingTurns(() => true)
+  const done: string[] = []
+  const run = (key: string, name: string) =>
+    turns.run(key, async () => {
+      work(longMs)
+      done.push(name)
+    })
+  const asked = [run('flood', 'a1'), run('flood', 'a2'), run('flood', 'a3'), run('other', 'b1'), run('other', 'b2')]
+  const afterEach: string[][] = []
+  for (let step = 0; step < 5; step++) {
+    await turns.proceed()
+    afterEach.push([...done])
+  }
+  await Promise.all(asked)
+  deepEqual(
+    afterEach.map((names) => names.length),
+    [2, 3, 4, 5, 5],
+  )
+  deepEqual(done, ['a1', 'a2', 'b1', 'a3', 'b2'])
+})
+
+test('short ones are prepared together beside a step', async () => {
+  const turns = new PreparingTurns(() => true)
+  const done: number[] = []
+  const run = (number: number, ms: number) =>
+    turns.run('key', async () => {
+      work(ms)
+      done.push(number)
+    })
+  const asked = [run(0, longMs), run(1, 0), run(2, 0), run(3, 0)]
+  await asked[0]
+  deepEqual(done, [0])
+  await turns.proceed()
+  deepEqual(done, [0, 1, 2, 3])
+  await Promise.all(asked)
+})
+
+test('all are prepared at once where nobody is answered', async () => {
+  let isBusy = true
+  const turns = new PreparingTurns(() => isBusy)
+  const done: number[] = []
+  const run = (number: number) =>
+    turns.run('key', async () => {
+      work(longMs)
+      done.push(number)
+    })
+  const asked = [run(0), run(1), run(2)]
+  isBusy = false
+  await turns.proceed()
+  await run(3)
+  await Promise.all(asked)
+  deepEqual(done, [0, 1, 2, 3])
+})
