@@ -27,8 +27,8 @@ export type DecodeLoopOutput = {
   aborted(id: TaskId, usage: Usage): void
   /** One answer cannot go on; the others do. */
   failed(id: TaskId, error: unknown): void
-  /** While the library computes a step, or nothing is to be computed, this thread has time for something else. */
-  hasTime?(): void
+  /** While the library computes a step, as long as the last one perhaps, or nothing at all, this thread has time for something else. */
+  hasTime?(stepMs: number): void
 }
 
 const restBeforeSavingMs = 1_000
@@ -47,6 +47,7 @@ export class DecodeLoop {
   #outbox: (readonly [TaskId, GenerationEvent])[] = []
   #wake: () => void = () => {}
   #steps = 0
+  #stepMs = 0
   #accepted = 0
 
   /** The threads of `pool` choose the tokens. */
@@ -118,7 +119,7 @@ export class DecodeLoop {
         continue
       }
       this.#flush()
-      this.#output.hasTime?.()
+      this.#output.hasTime?.(Infinity)
       if (!this.#hasNews()) await this.#rest()
     }
   }
@@ -200,8 +201,9 @@ export class DecodeLoop {
     const decoding = this.#threads.run(kind, tokens, () => this.#native.context.decodeBatch())
     // What the step before made is handed on while the library computes this one.
     this.#flush()
-    this.#output.hasTime?.()
-    this.#batches.measure(await decoding)
+    this.#output.hasTime?.(this.#stepMs)
+    this.#stepMs = await decoding
+    this.#batches.measure(this.#stepMs)
     this.#steps += 1
     for (const { slot, tokens } of chunks) {
       this.#cache.extend(slot, tokens)

@@ -204,7 +204,7 @@ function prepare(native: Native, settings: LoadSettings, { pool, kept, turns }: 
       console.error(error)
       send({ kind: 'failed', id, reason: { code: 'engine-failed' }, message: 'The model could not go on.' })
     },
-    hasTime: () => void turns.proceed(),
+    hasTime: (stepMs) => void turns.proceed(stepMs),
   }
   // Steps that a processor computes want the same thread each, whatever is chosen between them.
   const loop = new DecodeLoop(native, cache, output, native.cards === null ? unheldThreads : pool)

@@ -2,15 +2,19 @@ import { deepEqual } from 'node:assert/strict'
 import { test } from 'node:test'
 import { PreparingTurns } from './preparing-turns.ts'
 
-/** Longer than all that is done beside one step. */
+/** Longer than all that is done beside a short step. */
 const longMs = 6
 
-function work(ms: number): void {
-  for (const untilMs = performance.now() + ms; performance.now() < untilMs;);
+/** Turns by a clock that only work moves on. */
+function createTurns(isBusy: () => boolean = () => true) {
+  let nowMs = 0
+  const turns = new PreparingTurns(isBusy, () => nowMs)
+  const work = (ms: number) => void (nowMs += ms)
+  return { turns, work }
 }
 
 test('beside one step no more is prepared than a few milliseconds of it, and of each key another one in turn', async () => {
-  const turns = new PreparingTurns(() => true)
+  const { turns, work } = createTurns()
   const done: string[] = []
   const run = (key: string, name: string) =>
     turns.run(key, async () => {
@@ -20,7 +24,7 @@ test('beside one step no more is prepared than a few milliseconds of it, and of 
   const asked = [run('flood', 'a1'), run('flood', 'a2'), run('flood', 'a3'), run('other', 'b1'), run('other', 'b2')]
   const afterEach: string[][] = []
   for (let step = 0; step < 5; step++) {
-    await turns.proceed()
+    await turns.proceed(0)
     afterEach.push([...done])
   }
   await Promise.all(asked)
@@ -32,7 +36,7 @@ test('beside one step no more is prepared than a few milliseconds of it, and of 
 })
 
 test('short ones are prepared together beside a step', async () => {
-  const turns = new PreparingTurns(() => true)
+  const { turns, work } = createTurns()
   const done: number[] = []
   const run = (number: number, ms: number) =>
     turns.run('key', async () => {
@@ -42,14 +46,14 @@ test('short ones are prepared together beside a step', async () => {
   const asked = [run(0, longMs), run(1, 0), run(2, 0), run(3, 0)]
   await asked[0]
   deepEqual(done, [0])
-  await turns.proceed()
+  await turns.proceed(0)
   deepEqual(done, [0, 1, 2, 3])
   await Promise.all(asked)
 })
 
 test('all are prepared at once where nobody is answered', async () => {
   let isBusy = true
-  const turns = new PreparingTurns(() => isBusy)
+  const { turns, work } = createTurns(() => isBusy)
   const done: number[] = []
   const run = (number: number) =>
     turns.run('key', async () => {
@@ -58,8 +62,23 @@ test('all are prepared at once where nobody is answered', async () => {
     })
   const asked = [run(0), run(1), run(2)]
   isBusy = false
-  await turns.proceed()
+  await turns.proceed(0)
   await run(3)
   await Promise.all(asked)
   deepEqual(done, [0, 1, 2, 3])
+})
+
+test('more is prepared beside a step that takes long', async () => {
+  const { turns, work } = createTurns()
+  const done: number[] = []
+  const run = (number: number) =>
+    turns.run('key', async () => {
+      work(longMs)
+      done.push(number)
+    })
+  const asked = [run(0), run(1), run(2), run(3), run(4)]
+  await turns.proceed(longMs * 10)
+  deepEqual(done, [0, 1, 2, 3])
+  await turns.proceed(0)
+  await Promise.all(asked)
 })

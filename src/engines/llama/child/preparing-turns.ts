@@ -1,5 +1,6 @@
-/** While a step is computed requests are prepared for so long, and longer by the last one of them. */
-const msBesideStep = 4
+/** While a step is computed requests are prepared for so long, or for this part of it, and longer by the last one of them. */
+const besideStepMsMin = 4
+const shareOfStep = 0.25
 
 type Job = () => Promise<void>
 
@@ -9,12 +10,15 @@ type Job = () => Promise<void>
  */
 export class PreparingTurns {
   readonly #isBusy: () => boolean
+  readonly #nowMs: () => number
   readonly #waiting = new Map<string, Job[]>()
+  #allowedMs = besideStepMsMin
   #spentMs = 0
 
   /** `isBusy` tells whether steps are made, in each of which `proceed` is called. */
-  constructor(isBusy: () => boolean) {
+  constructor(isBusy: () => boolean, nowMs: () => number = () => performance.now()) {
     this.#isBusy = isBusy
+    this.#nowMs = nowMs
   }
 
   /** Runs a job now, or beside one of the next steps. Jobs do not reject. */
@@ -27,14 +31,15 @@ export class PreparingTurns {
     return promise
   }
 
-  /** The next step is computed, or none is made any more. */
-  async proceed(): Promise<void> {
+  /** The next step is computed, which takes about so long, or none is made any more. */
+  async proceed(stepMs: number): Promise<void> {
     this.#spentMs = 0
+    this.#allowedMs = Math.max(besideStepMsMin, stepMs * shareOfStep)
     while (this.#waiting.size > 0 && this.#hasRoom()) await this.#time(this.#takeNext())
   }
 
   #hasRoom(): boolean {
-    return !this.#isBusy() || this.#spentMs < msBesideStep
+    return !this.#isBusy() || this.#spentMs < this.#allowedMs
   }
 
   /** The key that has waited longest for its turn is the first of the map. */
@@ -45,17 +50,11 @@ export class PreparingTurns {
     return job ?? (() => Promise.resolve())
   }
 
-  async #time(job: Job): Promise<void> {
-    let fromMs = performance.now()
-    const count = () => {
-      const nowMs = performance.now()
-      this.#spentMs += nowMs - fromMs
-      fromMs = nowMs
-    }
+  /** What a job does before it waits for anything, which is all but the end of it, is what counts. */
+  #time(job: Job): Promise<void> {
+    const fromMs = this.#nowMs()
     const done = job()
-    // The next one may be asked for before this one has told that it is over.
-    count()
-    await done
-    count()
+    this.#spentMs += this.#nowMs() - fromMs
+    return done
   }
 }
