@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { modelIds } from '../../src/core/model.ts'
-import { runCli } from '../../test/harness/run-cli.ts'
+import { createOrganizationKey } from '../../test/harness/run-cli.ts'
 import { startService, type Service } from '../../test/harness/start-service.ts'
 import { wholeNumber } from '../whole-number.ts'
 
@@ -116,20 +116,12 @@ function quantile(times: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
 }
 
-async function otherOrganization(service: Service): Promise<string> {
-  const make = async (...args: string[]) =>
-    JSON.parse(await runCli(service, ...args, '--name', 'counting', '--json')) as Readonly<Record<string, string>>
-  const { organizationId = '', projectId = '' } = await make('organizations', 'create')
-  const { key = '' } = await make('keys', 'create', '--organization', organizationId, '--project', projectId)
-  return key
-}
-
 const options = readOptions(process.argv.slice(2))
 const { weights, connections, promptTokens, rounds } = options
 const config = weights === null ? {} : { models: Object.fromEntries(modelIds.map((id) => [id, { weights }])) }
 const service = await startService({ weights: 'built-in', config })
 try {
-  const key = await otherOrganization(service)
+  const key = await createOrganizationKey(service, 'counting', null)
   const body = await bodyOf(service, service.key, promptTokens)
   console.log(`prompts of ${await count(service, service.key, body)} tokens, ${body.length} bytes`)
   await ask(service, { ...options, seconds: 2 })

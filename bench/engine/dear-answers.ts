@@ -2,9 +2,10 @@
 
 import { parseArgs } from 'node:util'
 import { setTimeout } from 'node:timers/promises'
-import { runCli } from '../../test/harness/run-cli.ts'
+import { createOrganizationKey } from '../../test/harness/run-cli.ts'
 import { startService } from '../../test/harness/start-service.ts'
 import { wholeNumber } from '../whole-number.ts'
+import { median } from './table.ts'
 
 const type = 'string'
 const { values } = parseArgs({ options: { weights: { type, default: 'weights/starter.gguf' }, rounds: { type } } })
@@ -32,7 +33,7 @@ const weights = { weights: values.weights }
 const service = await startService({
   config: { models: { 'clarke-1.0': weights, 'hal-1.0': weights, 'tycho-1.0': weights } },
 })
-const otherKey = await makeOtherKey()
+const otherKey = await createOrganizationKey(service, 'Other')
 let asked = 0
 
 async function ask(key: string, body: Body, signal?: AbortSignal): Promise<void> {
@@ -55,7 +56,7 @@ async function measure(): Promise<number> {
     await ask(otherKey, { max_tokens: answerTokens, min_tokens: answerTokens })
     took.push(performance.now() - fromMs)
   }
-  return took.toSorted((a, b) => a - b)[Math.floor(rounds / 2)] ?? Number.NaN
+  return median(took) ?? Number.NaN
 }
 
 async function measureBeside(body: Body): Promise<number> {
@@ -68,14 +69,6 @@ async function measureBeside(body: Body): Promise<number> {
   over.abort()
   await Promise.all(flood)
   return ms
-}
-
-async function makeOtherKey(): Promise<string> {
-  const made = await runCli(service, 'organizations', 'create', '--name', 'Other', '--json')
-  const { organizationId = '', projectId = '' } = JSON.parse(made) as Record<string, string>
-  await runCli(service, 'tiers', 'assign', 'internal', '--organization', organizationId)
-  const scope = ['--organization', organizationId, '--project', projectId]
-  return (JSON.parse(await runCli(service, 'keys', 'create', '--name', 'k', ...scope, '--json')) as { key: string }).key
 }
 
 await measure()

@@ -49,8 +49,8 @@ test('steps are computed by one thread of the pool', { skip: process.platform !=
 test('an engine that is to precede other programs does so in every thread, or says that it may not', async () => {
   const ready = Promise.withResolvers<void>()
   let isRefused = false
-  const onPriorityRefused = () => void (isRefused = true)
-  const engine = openLlama({}, { precedesOthers: true, onPriorityRefused, onReady: () => ready.resolve() })
+  const precedence = { onRefused: () => void (isRefused = true) }
+  const engine = openLlama({}, { precedence, onReady: () => ready.resolve() })
   try {
     await ready.promise
     await collect(runAlone(engine, engineRequest({ outputTokensMax: 4 }), new AbortController().signal))

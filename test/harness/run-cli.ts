@@ -39,6 +39,20 @@ export async function runCli(service: CliTarget, ...args: string[]): Promise<str
   return stdout
 }
 
+/** Makes an organization, which nothing limits unless another tier is named, and returns a key of it. Null leaves it the default tier. */
+export async function createOrganizationKey(
+  service: Service,
+  name: string,
+  tier: string | null = 'internal',
+): Promise<string> {
+  const make = async (...args: string[]) =>
+    JSON.parse(await runCli(service, ...args, '--name', name, '--json')) as Readonly<Record<string, string>>
+  const { organizationId = '', projectId = '' } = await make('organizations', 'create')
+  if (tier !== null) await runCli(service, 'tiers', 'assign', tier, '--organization', organizationId)
+  const { key = '' } = await make('keys', 'create', '--organization', organizationId, '--project', projectId)
+  return key
+}
+
 export async function createKey(
   service: Service,
   name: string,

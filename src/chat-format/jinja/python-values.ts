@@ -23,8 +23,7 @@ const isLike = (a: RuntimeValue, b: RuntimeValue | undefined) =>
 
 const ofLists: Readonly<Record<string, Method<RuntimeValue[]>>> = {
   append: (list, [item]) => void list.push(item ?? toRuntime(undefined)),
-  // A copy, where a list is extended by itself.
-  extend: (list, [items]) => extendList(list, items !== undefined && isList(items) ? [...items.value] : []),
+  extend: (list, [items]) => extendList(list, items !== undefined && isList(items) ? items.value : []),
   insert: (list, [at, item]) => void list.splice(numberOf(at, 0), 0, item ?? toRuntime(undefined)),
   pop: (list, [at]) => list.splice(numberOf(at, -1), 1)[0],
   remove: (list, [item]) => {

@@ -54,7 +54,9 @@ export function toList(items: readonly RuntimeValue[]): RuntimeValue {
 
 /** One by one, since a client's list may be longer than the arguments that a call can have. */
 export function extendList(list: RuntimeValue[], items: readonly RuntimeValue[]): void {
-  for (const item of items) list.push(item)
+  // A list that is extended by itself would have no end.
+  const added = items === list ? [...items] : items
+  for (const item of added) list.push(item)
 }
 
 export function toMapping(members: Iterable<readonly [string, RuntimeValue]>): RuntimeValue {

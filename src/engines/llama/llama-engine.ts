@@ -23,9 +23,8 @@ type ChildReady = Extract<FromChild, { readonly kind: 'ready' }>
 export type LlamaEngineOptions = ChildOptions & {
   /** Another program than the engine child's. */
   readonly entry?: URL
-  /** Whether its process is to precede others on the machine's processors; `onPriorityRefused` is called where it may not. */
-  readonly precedesOthers?: boolean
-  onPriorityRefused?(): void
+  /** Has its process precede others on the machine's processors, and is told where it may not. */
+  readonly precedence?: { onRefused(): void }
   /** How long a request waits that arrives while the child is loading or restarting. */
   readonly readyWaitMsMax?: number
   /** Weights that nobody has used for this long are unloaded until somebody does; kept where it is left out. */
@@ -72,7 +71,7 @@ export class LlamaEngine implements Engine {
   #draftsBefore: DraftCounts = noDrafts
 
   constructor(options: LlamaEngineOptions) {
-    const { clock, readyWaitMsMax = readyWaitMsDefault, idleMsMax = null } = options
+    const { clock, readyWaitMsMax = readyWaitMsDefault, idleMsMax = null, precedence } = options
     this.#clock = clock
     this.#idleMsMax = idleMsMax
     this.#workplace = {
@@ -95,7 +94,7 @@ export class LlamaEngine implements Engine {
     this.#supervisor = new Supervisor<ToChild, FromChild>({
       ...options,
       entry: options.entry ?? new URL('./child/main.ts', import.meta.url),
-      ...(options.precedesOthers === true && { priority: precedingPriority }),
+      ...(precedence !== undefined && { priority: precedingPriority, onPriorityRefused: () => precedence.onRefused() }),
       place: new WeightsPlace(),
       isMessage: isFromChild,
       onReady: (message) => {

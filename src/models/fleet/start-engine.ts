@@ -56,8 +56,7 @@ export function startEngine({ config, weightsPath, file, log }: StartOptions): R
     environment: config.childEnvironment,
     clock: systemClock,
     confinement: config.engine.confinement,
-    precedesOthers: config.engine.priority === 'high',
-    onPriorityRefused: () => log().warn(priorityRefused),
+    ...(config.engine.priority === 'high' && { precedence: { onRefused: () => log().warn(priorityRefused) } }),
     // A request may wait for its model as long as for a slot.
     readyWaitMsMax: config.server.queueSecondsMax * 1_000,
     loadingStallMsMax: toMs(config.engine.loadingStallSecondsMax),

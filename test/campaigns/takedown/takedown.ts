@@ -3,7 +3,7 @@
 
 import { modelIds } from '../../../src/core/model.ts'
 import { backgroundPriority, prioritize, threadsOf } from '../../../src/lib/system/processor-priority.ts'
-import { runCli } from '../../harness/run-cli.ts'
+import { createOrganizationKey } from '../../harness/run-cli.ts'
 import { startService, type Service } from '../../harness/start-service.ts'
 import {
   describeCounts,
@@ -114,20 +114,11 @@ function fifthsOf(times: readonly number[]): readonly (readonly number[])[] {
   return [0, 1, 2, 3, 4].map((part) => times.slice(part * length, (part + 1) * length))
 }
 
-/** Makes organizations with a key each, and returns the keys. */
+/** Makes organizations with a key each, and returns the keys. Refused by no limits: what is measured is what the service bears. */
 async function makeOrganizations(service: Service, count: number): Promise<string[]> {
   const keys: string[] = []
-  for (let number = 0; number < count; number++) {
-    const made = await runCli(service, 'organizations', 'create', '--name', `Organization ${number}`, '--json')
-    const { organizationId, projectId } = JSON.parse(made) as Record<string, string>
-    // Refused by no limits: what is measured is what the service bears.
-    await runCli(service, 'tiers', 'assign', 'internal', '--organization', organizationId ?? '')
-    const scope = ['--organization', organizationId ?? '', '--project', projectId ?? '']
-    const { key } = JSON.parse(await runCli(service, 'keys', 'create', '--name', 'k', ...scope, '--json')) as {
-      key: string
-    }
-    keys.push(key)
-  }
+  for (let number = 0; number < count; number++)
+    keys.push(await createOrganizationKey(service, `Organization ${number}`))
   return keys
 }
 

@@ -59,7 +59,7 @@ class EngineChild {
       case 'load':
         return void this.#load(message.settings)
       case 'generate':
-        return void this.#prepare(message, (loaded) => this.#submit(message, loaded))
+        return this.#prepare(message)
       case 'begin':
         return this.#begin(message)
       case 'allow':
@@ -150,17 +150,17 @@ class EngineChild {
     this.#loaded?.loop.submit(task)
   }
 
-  /** `work` looks whether the task was aborted meanwhile. */
-  #prepare({ id, request }: AskedToGenerate, work: (loaded: Loaded) => Promise<void>): Promise<void> {
-    this.#preparing.add(id)
-    return this.#turns.run(request.owner.apiKeyId, () => this.#attend(id, work))
+  #prepare(message: AskedToGenerate): void {
+    this.#preparing.add(message.id)
+    this.#turns.run(message.request.owner.apiKeyId, () => void this.#attend(message))
   }
 
-  async #attend(id: TaskId, work: (loaded: Loaded) => Promise<void>): Promise<void> {
+  async #attend(message: AskedToGenerate): Promise<void> {
+    const { id } = message
     if (!this.#preparing.has(id)) return
     try {
       if (this.#loaded === null) throw new Error('Nothing is loaded yet.')
-      await work(this.#loaded)
+      await this.#submit(message, this.#loaded)
     } catch (error) {
       const { reason, message, cause } = toApiError(error)
       if (reason.code === 'internal') console.error(cause)
@@ -204,7 +204,7 @@ function prepare(native: Native, settings: LoadSettings, { pool, kept, turns }: 
       console.error(error)
       send({ kind: 'failed', id, reason: { code: 'engine-failed' }, message: 'The model could not go on.' })
     },
-    hasTime: (stepMs) => void turns.proceed(stepMs),
+    hasTime: (stepMs) => turns.proceed(stepMs),
   }
   // Steps that a processor computes want the same thread each, whatever is chosen between them.
   const loop = new DecodeLoop(native, cache, output, native.cards === null ? unheldThreads : pool)

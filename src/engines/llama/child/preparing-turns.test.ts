@@ -13,21 +13,24 @@ function createTurns(isBusy: () => boolean = () => true) {
   return { turns, work }
 }
 
-test('beside one step no more is prepared than a few milliseconds of it, and of each key another one in turn', async () => {
+test('beside one step no more is prepared than a few milliseconds of it, and of each key another one in turn', () => {
   const { turns, work } = createTurns()
   const done: string[] = []
   const run = (key: string, name: string) =>
-    turns.run(key, async () => {
+    turns.run(key, () => {
       work(longMs)
       done.push(name)
     })
-  const asked = [run('flood', 'a1'), run('flood', 'a2'), run('flood', 'a3'), run('other', 'b1'), run('other', 'b2')]
+  run('flood', 'a1')
+  run('flood', 'a2')
+  run('flood', 'a3')
+  run('other', 'b1')
+  run('other', 'b2')
   const afterEach: string[][] = []
   for (let step = 0; step < 5; step++) {
-    await turns.proceed(0)
+    turns.proceed(0)
     afterEach.push([...done])
   }
-  await Promise.all(asked)
   deepEqual(
     afterEach.map((names) => names.length),
     [2, 3, 4, 5, 5],
@@ -35,50 +38,55 @@ test('beside one step no more is prepared than a few milliseconds of it, and of 
   deepEqual(done, ['a1', 'a2', 'b1', 'a3', 'b2'])
 })
 
-test('short ones are prepared together beside a step', async () => {
+test('short ones are prepared together beside a step', () => {
   const { turns, work } = createTurns()
   const done: number[] = []
   const run = (number: number, ms: number) =>
-    turns.run('key', async () => {
+    turns.run('key', () => {
       work(ms)
       done.push(number)
     })
-  const asked = [run(0, longMs), run(1, 0), run(2, 0), run(3, 0)]
-  await asked[0]
+  run(0, longMs)
+  run(1, 0)
+  run(2, 0)
+  run(3, 0)
   deepEqual(done, [0])
-  await turns.proceed(0)
+  turns.proceed(0)
   deepEqual(done, [0, 1, 2, 3])
-  await Promise.all(asked)
 })
 
-test('all are prepared at once where nobody is answered', async () => {
+test('all are prepared at once where nobody is answered', () => {
   let isBusy = true
   const { turns, work } = createTurns(() => isBusy)
   const done: number[] = []
   const run = (number: number) =>
-    turns.run('key', async () => {
+    turns.run('key', () => {
       work(longMs)
       done.push(number)
     })
-  const asked = [run(0), run(1), run(2)]
+  run(0)
+  run(1)
+  run(2)
   isBusy = false
-  await turns.proceed(0)
-  await run(3)
-  await Promise.all(asked)
+  turns.proceed(0)
+  run(3)
   deepEqual(done, [0, 1, 2, 3])
 })
 
-test('more is prepared beside a step that takes long', async () => {
+test('more is prepared beside a step that takes long', () => {
   const { turns, work } = createTurns()
   const done: number[] = []
   const run = (number: number) =>
-    turns.run('key', async () => {
+    turns.run('key', () => {
       work(longMs)
       done.push(number)
     })
-  const asked = [run(0), run(1), run(2), run(3), run(4)]
-  await turns.proceed(longMs * 10)
+  run(0)
+  run(1)
+  run(2)
+  run(3)
+  run(4)
+  turns.proceed(longMs * 10)
   deepEqual(done, [0, 1, 2, 3])
-  await turns.proceed(0)
-  await Promise.all(asked)
+  turns.proceed(0)
 })

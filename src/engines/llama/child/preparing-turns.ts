@@ -2,16 +2,18 @@
 const besideStepMsMin = 4
 const shareOfStep = 0.25
 
-type Job = () => Promise<void>
+/** Begins to prepare one request. */
+type Begin = () => void
 
 /**
  * Has requests prepared by the thread that also chooses tokens: beside each step only a few milliseconds of them, so that
- * nobody's answer waits for all that others ask, and of each key another one in turn.
+ * nobody's answer waits for all that others ask, and of each key another one in turn. What a request does before it waits for
+ * anything, which is all but the end of it, is what counts.
  */
 export class PreparingTurns {
   readonly #isBusy: () => boolean
   readonly #nowMs: () => number
-  readonly #waiting = new Map<string, Job[]>()
+  readonly #waiting = new Map<string, Begin[]>()
   #allowedMs = besideStepMsMin
   #spentMs = 0
 
@@ -21,40 +23,35 @@ export class PreparingTurns {
     this.#nowMs = nowMs
   }
 
-  /** Runs a job now, or beside one of the next steps. Jobs do not reject. */
-  async run(key: string, job: Job): Promise<void> {
-    if (this.#waiting.size === 0 && this.#hasRoom()) return this.#time(job)
-    const { promise, resolve } = Promise.withResolvers<void>()
+  /** Calls `begin` now, or beside one of the next steps. */
+  run(key: string, begin: Begin): void {
+    if (this.#waiting.size === 0 && this.#hasRoom()) return this.#time(begin)
     const own = this.#waiting.get(key) ?? []
     this.#waiting.set(key, own)
-    own.push(() => job().finally(resolve))
-    return promise
+    own.push(begin)
   }
 
   /** The next step is computed, which takes about so long, or none is made any more. */
-  async proceed(stepMs: number): Promise<void> {
+  proceed(stepMs: number): void {
     this.#spentMs = 0
     this.#allowedMs = Math.max(besideStepMsMin, stepMs * shareOfStep)
-    while (this.#waiting.size > 0 && this.#hasRoom()) await this.#time(this.#takeNext())
+    // The key that has waited longest for its turn is the first of the map.
+    for (const [key, own] of this.#waiting) {
+      if (!this.#hasRoom()) return
+      const begin = own.shift()
+      this.#waiting.delete(key)
+      if (own.length > 0) this.#waiting.set(key, own)
+      if (begin !== undefined) this.#time(begin)
+    }
   }
 
   #hasRoom(): boolean {
     return !this.#isBusy() || this.#spentMs < this.#allowedMs
   }
 
-  /** The key that has waited longest for its turn is the first of the map. */
-  #takeNext(): Job {
-    const [[key, [job, ...others]] = ['', []]] = this.#waiting
-    this.#waiting.delete(key)
-    if (others.length > 0) this.#waiting.set(key, others)
-    return job ?? (() => Promise.resolve())
-  }
-
-  /** What a job does before it waits for anything, which is all but the end of it, is what counts. */
-  #time(job: Job): Promise<void> {
+  #time(begin: Begin): void {
     const fromMs = this.#nowMs()
-    const done = job()
+    begin()
     this.#spentMs += this.#nowMs() - fromMs
-    return done
   }
 }

@@ -16,13 +16,14 @@ function machine(answerMs: number) {
   }
 }
 
-const answer = (key: string): Work => ({ key, kind: 'answer', need: 1, left: 1, position: 0 })
+const answer = (key: string): Work => ({ key, kind: 'answer', need: 1, left: 1, position: 0, choosingMs: 0 })
 const prompt = (key: string, left: number, position = 0): Work => ({
   key,
   kind: 'prompt',
   need: Math.min(512, left),
   left,
   position,
+  choosingMs: 0,
 })
 
 test('an answer whose tokens are dear to choose takes no more than its share of the time from that of another key', () => {
@@ -38,7 +39,7 @@ test('an answer whose tokens are dear to choose takes no more than its share of 
     const stepMs = 5 + lengths.reduce((sum, length) => sum + length, 0)
     nowMs += stepMs
     planner.measure(stepMs, 0, nowMs)
-    works.forEach(({ key, choosingMs = 0 }, at) => {
+    works.forEach(({ key, choosingMs }, at) => {
       if (lengths[at] !== 1) return
       nowMs += choosingMs
       planner.serve(key, choosingMs, nowMs)

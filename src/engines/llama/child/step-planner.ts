@@ -11,8 +11,8 @@ export type Work = {
   /** The number of the prompt's tokens that are not computed yet, and of those before them. */
   readonly left: number
   readonly position: number
-  /** Milliseconds that choosing an answer's next token takes, which comes behind the step; nothing where it is left out. */
-  readonly choosingMs?: number
+  /** Milliseconds that choosing an answer's next token takes, which comes behind the step. */
+  readonly choosingMs: number
 }
 
 /** Units of prompts that a step may compute, and whether nobody else has to wait for it. */
@@ -148,7 +148,7 @@ export class StepPlanner {
     const units = stretches.reduce((sum, stretch) => sum + pace.unitsOf(stretch), 0)
     const answers = lengths.reduce((sum, length) => sum + length, 0) - prompts
     const stepMs = prompts > 0 ? pace.promptBaseMs + pace.promptMs(units) : pace.answersMs(answers)
-    const firstMs = works.reduce((sum, { choosingMs = 0 }, at) => sum + (lengths[at] === 1 ? choosingMs : 0), stepMs)
+    const firstMs = works.reduce((sum, { choosingMs }, at) => sum + (lengths[at] === 1 ? choosingMs : 0), stepMs)
     this.#save(firstMs * share, works, first)
     const begun = this.#addAnswers(works, first, lengths, this.#batchTokens - answers - prompts)
     const room = this.#batchTokens - answers - prompts - begun
@@ -160,7 +160,7 @@ export class StepPlanner {
     const { promptBaseMs, answerMs } = this.#pace
     const held = works.filter(({ kind }, at) => kind === 'prompt' && first[at] === false)
     const dearestMs = Math.max(0, ...held.map((work) => this.#pace.promptMs(this.#unitsOf(work, 1))))
-    const choosingMs = works.map((work, at) => (first[at] === false ? (work.choosingMs ?? 0) : 0))
+    const choosingMs = works.map((work, at) => (first[at] === false ? work.choosingMs : 0))
     const mostMs = 2 * promptBaseMs + dearestMs + answerMs + Math.max(0, ...choosingMs)
     this.#creditMs = Math.min(mostMs, this.#creditMs) + ms
   }

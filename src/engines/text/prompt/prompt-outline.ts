@@ -88,7 +88,7 @@ function plainValues(value: unknown, found: string[] = []): string[] {
 }
 
 /** A part of a request whose text stands in the prompt. */
-export type Block = {
+type Block = {
   readonly label: string
   readonly kind: 'tool' | 'text' | 'thinking' | 'call'
   /** The text of the block, or the name of a tool or a call. */
@@ -99,9 +99,9 @@ export type Block = {
   readonly lifetime: '5m' | '1h' | null
 }
 
-export type Span = { readonly start: number; readonly end: number }
+type Span = { readonly start: number; readonly end: number }
 
-export type Region = {
+type Region = {
   readonly rendered: string
   /** How far from the beginning the first block may begin. */
   readonly reach: number
@@ -132,7 +132,7 @@ const behindThinking = 64
  * One that is not near the end of the one before it was left out: further on its text would
  * be a chance likeness. It is empty, and where the one before it ends.
  */
-export function findInOrder(blocks: readonly Block[], region: Region): Map<Block, Span> {
+function findInOrder(blocks: readonly Block[], region: Region): Map<Block, Span> {
   const charactersLeft = region.rendered.length * effortPerCharacter + effortAtLeast
   const search = { ...region, effort: { charactersLeft } }
   const spans = new Map<Block, Span>()

@@ -5,7 +5,7 @@
 export class ChoosingTime {
   #endedMs = 0
 
-  /** The milliseconds since `fromMs`, less what was spent on others meanwhile. */
+  /** The milliseconds since `fromMs`, less those that were counted already, for this answer or another. */
   since(fromMs: number): number {
     const nowMs = performance.now()
     const ms = nowMs - Math.max(fromMs, this.#endedMs)

@@ -25,7 +25,7 @@ export class TokenChooser {
   #likeliest: NativeSampler | null = null
   #isEndForbidden = false
   #spentMs = 0
-  /** When it last began to work, or to have the pool's thread work. */
+  /** When the token that is chosen last was asked for. */
   #fromMs = 0
 
   constructor(native: Native, vocabulary: Vocabulary, request: EngineRequest, bannedTexts: readonly string[]) {
@@ -139,7 +139,6 @@ export class TokenChooser {
 
   #countTime(): void {
     this.#spentMs += this.#native.choosingTime.since(this.#fromMs)
-    this.#fromMs = performance.now()
   }
 
   dispose(): void {
