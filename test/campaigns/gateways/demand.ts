@@ -16,8 +16,8 @@ export type Demand = {
 }
 
 export type Served = {
-  /** The requests answered in full. */
-  readonly ids: readonly string[]
+  /** When each request was sent that was answered in full, by its id. */
+  readonly sentAtMs: ReadonlyMap<string, number>
   /** What else was answered than this and that nothing is left. */
   readonly others: readonly string[]
   /** From the first request to the last that was allowed to begin. */
@@ -37,7 +37,7 @@ const knownMsMax = 30_000
 export async function ask(demand: Demand, leastMs: number, refusalsEach: number): Promise<Served> {
   const { services, key, clientsEach, seed, body } = demand
   await makeKnown(services, key)
-  const ids: string[] = []
+  const sentAtMs = new Map<string, number>()
   const others: string[] = []
   const refusals = services.map(() => 0)
   const startedMs = performance.now()
@@ -48,8 +48,9 @@ export async function ask(demand: Demand, leastMs: number, refusalsEach: number)
   const client = async (service: Service, gateway: number, number: number) => {
     const random = createRandom(seed, gateway * clientsEach + number)
     while (!isOver()) {
+      const atMs = Date.now()
       const response = await askOnce(service, key, body(random))
-      if (response.status === 200) ids.push(response.headers.get('x-request-id') ?? '')
+      if (response.status === 200) sentAtMs.set(response.headers.get('x-request-id') ?? '', atMs)
       else {
         if (response.status !== 429) others.push(`${response.status} ${response.text.slice(0, 200)}`)
         refusals[gateway] = (refusals[gateway] ?? 0) + 1
@@ -63,7 +64,7 @@ export async function ask(demand: Demand, leastMs: number, refusalsEach: number)
       Array.from({ length: clientsEach }, (_, number) => client(service, gateway, number)),
     ),
   )
-  return { ids, others, elapsedMs: endedMs }
+  return { sentAtMs, others, elapsedMs: endedMs }
 }
 
 /** A gateway that meets a key for the first time asks the database, and refuses it for now where that takes long. */

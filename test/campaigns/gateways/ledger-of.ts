@@ -15,12 +15,23 @@ export function inputOf({ input_uncached, input_cache_read, input_cache_write }:
   return input_uncached + input_cache_read + input_cache_write
 }
 
-/** What a request used was taken after its admission and before its first event. */
-export function takesOf(rows: readonly Row[], amount: (row: Row) => number): Take[] {
+/** The tokens of a request were taken after its admission and before its first event. */
+export function tokensTaken(rows: readonly Row[], amount: (row: Row) => number): Take[] {
   return rows.map((row) => {
-    const fromMs = row.admitted_at ?? row.at
-    return { fromMs, toMs: Math.min(row.at, fromMs + Math.ceil(row.first_event_ms ?? Infinity)), amount: amount(row) }
+    const startedMs = row.at - row.duration_ms
+    const toMs = Math.min(row.at, startedMs + (row.first_event_ms ?? Infinity))
+    return { fromMs: row.admitted_at ?? row.at, toMs, amount: amount(row) }
   })
+}
+
+/** A request itself is what was taken after it was sent and before its admission was noted. */
+export function requestsTaken(rows: readonly Row[], sentAtMs: ReadonlyMap<string, number>): Take[] {
+  return rows
+    .filter(({ outcome }) => outcome === 'finished')
+    .map(({ request_id: id, admitted_at: admittedAt, at }) => {
+      const toMs = admittedAt ?? at
+      return { fromMs: sentAtMs.get(id) ?? toMs, toMs, amount: 1 }
+    })
 }
 
 /** The place of a request is taken before its admission is noted, and given back after its row is written. */

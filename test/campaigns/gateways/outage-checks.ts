@@ -1,7 +1,7 @@
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { verifyLedger } from '../../../src/billing/audits/verify-ledger.ts'
 import { rollUp } from '../../../src/billing/usage/roll-up.ts'
-import { readRows, takesOf } from './ledger-of.ts'
+import { readRows, tokensTaken } from './ledger-of.ts'
 import { kinds, type Answer, type Keys } from './outage-load.ts'
 import { microsMax, outputPerMinute, type Away, type Course } from './outage-course.ts'
 import type { Shared } from './start-gateways.ts'
@@ -54,7 +54,7 @@ export async function checkRows(
     })
     if (kind === 'limited') {
       const over = mostOverBucket(
-        takesOf(rows, ({ output }) => output),
+        tokensTaken(rows, ({ output }) => output),
         outputPerMinute,
       )
       failures.check(outage, () => ok(over <= 0, `a window has ${over} output tokens more than it may`))

@@ -2,9 +2,9 @@ import { deepEqual, equal, ok } from 'node:assert/strict'
 import type { Service } from '../../harness/start-service.ts'
 import type { Failures } from '../campaign.ts'
 import { ask, plainBody, type Body, type Demand, type Served } from './demand.ts'
-import { inputOf, placesOf, readRows, takesOf, type Row } from './ledger-of.ts'
+import { inputOf, placesOf, readRows, requestsTaken, tokensTaken, type Row } from './ledger-of.ts'
 import type { Key, Shared } from './start-gateways.ts'
-import { bucketGives, mostAtOnce, mostOverBucket } from './windows.ts'
+import { bucketGives, mostAtOnce, mostOverBucket, type Take } from './windows.ts'
 import type { Random } from '../random.ts'
 
 /** Small enough that three gateways use it up in a few seconds, and large beside a single request. */
@@ -58,18 +58,23 @@ export async function playLimits(round: LimitRound): Promise<void> {
 async function playBuckets(round: LimitRound): Promise<void> {
   const short = (random: Random) => plainBody(random, 20, 1)
   await Promise.all([
-    playBucket(round, { name: 'input', perMinute: inputPerMinute, body: short, amount: inputOf }),
+    playBucket(round, {
+      name: 'input',
+      perMinute: inputPerMinute,
+      body: short,
+      takes: (rows) => tokensTaken(rows, inputOf),
+    }),
     playBucket(round, {
       name: 'output',
       perMinute: outputPerMinute,
       body: (random) => plainBody(random, 3, random.integer(8, 32)),
-      amount: ({ output }) => output,
+      takes: (rows) => tokensTaken(rows, ({ output }) => output),
     }),
     playBucket(round, {
       name: 'requests',
       perMinute: requestsPerMinute,
       body: short,
-      amount: ({ outcome }) => (outcome === 'finished' ? 1 : 0),
+      takes: (rows, { sentAtMs }) => requestsTaken(rows, sentAtMs),
     }),
   ])
 }
@@ -78,18 +83,19 @@ type Bucket = {
   readonly name: 'input' | 'output' | 'requests'
   readonly perMinute: number
   body(random: Random): Body
-  amount(row: Row): number
+  takes(rows: readonly Row[], served: Served): readonly Take[]
 }
 
-async function playBucket(round: LimitRound, { name, perMinute, body, amount }: Bucket): Promise<void> {
+async function playBucket(round: LimitRound, { name, perMinute, body, takes }: Bucket): Promise<void> {
   const { shared, keys, failures, leastMs } = round
   const served = await ask(demandOf(round, name, body), leastMs, 20)
   const rows = await readRows(shared.db, keys[name])
   const label = `${name} per minute`
   failures.check(label, () => requireRows(rows, served))
-  const over = mostOverBucket(takesOf(rows, amount), perMinute)
+  const taken = takes(rows, served)
+  const over = mostOverBucket(taken, perMinute)
   failures.check(label, () => ok(over <= 0, `a window has ${over.toFixed(1)} more than it may`))
-  const used = rows.reduce((sum, row) => sum + amount(row), 0)
+  const used = taken.reduce((sum, { amount }) => sum + amount, 0)
   noteShare(round, label, used / bucketGives(perMinute, served.elapsedMs))
 }
 
@@ -126,9 +132,9 @@ function demandOf({ services, keys, seed }: LimitRound, name: keyof LimitedKeys,
 }
 
 /** Every answer has its one row, and no row is of an answer that nobody got. */
-function requireRows(rows: readonly Row[], { ids, others }: Served): void {
+function requireRows(rows: readonly Row[], { sentAtMs, others }: Served): void {
   const finished = rows.filter(({ outcome }) => outcome === 'finished').map(({ request_id: id }): string => id)
-  deepEqual(finished.toSorted(), ids.toSorted(), 'answers and rows')
+  deepEqual(finished.toSorted(), [...sentAtMs.keys()].toSorted(), 'answers and rows')
   equal(others.length, 0, `an answer was ${others[0] ?? ''}`)
 }
 

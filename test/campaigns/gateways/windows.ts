@@ -1,8 +1,11 @@
 /** Something that was taken of a limit at an unknown moment within a span. */
 export type Take = { readonly fromMs: number; readonly toMs: number; readonly amount: number }
 
-/** The times are cut to whole milliseconds, at either end. */
-const roundingMs = 2
+/**
+ * How much shorter than in truth a window may look: the ledger's times at its end are cut and rounded to whole
+ * milliseconds, and so is the database's, by which the bucket refills.
+ */
+const roundingMs = 3
 
 /**
  * By how much more was taken in any window of time than a bucket could give that holds one minute's
