@@ -66,8 +66,9 @@ onEachDatabase((database) => {
     assert.equal((await setLimit(parts, operator, { ...place, outputTokensPerMinute: 2_000 })).id, id)
     await setLimit(parts, operator, { ...place, model: '*', concurrency: 3, cachedReadPercent: 0 })
     const limits = await listLimits(parts, operator, home.organizationId)
+    const inOrder = limits.toSorted((left, right) => right.model.localeCompare(left.model))
     assert.deepEqual(
-      limits.map(
+      inOrder.map(
         ({
           model,
           inputTokensPerMinute,

@@ -106,7 +106,14 @@ onEachDatabase(({ open: openDatabase }) => {
     await untilHeard(heard, 1)
     await until(() => hub.lastSequence !== null, 'The ledger was not looked at.')
     const ids: string[] = []
-    for (let index = 0; index < 25; index += 1) ids.push(await settle(company.projectId))
+    // A look that is still under way finds all of them or none.
+    await service.db.transaction().execute(async (transaction) => {
+      const accounts = { ...service.accounts, db: transaction }
+      const { organizationId, projectId } = company
+      for (let index = 0; index < 25; index += 1) {
+        ids.push(await addRequest(accounts, { organizationId, projectId, apiKeyId: 'key_any' }))
+      }
+    })
     await untilHeard(heard, 22)
     deepEqual(heard, ['begin', 'dropped 5', ...ids.slice(5)])
     await end(stream)
