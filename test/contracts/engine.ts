@@ -81,10 +81,11 @@ export function describeEngineContract(name: string, open: () => Promise<Engine>
 
     it('throws the final counts after an abort and is idle again', async () => {
       const controller = new AbortController()
+      const endless = engineRequest({ outputTokensMin: 400 })
       let delivered = 0
       await assert.rejects(
         async () => {
-          for await (const event of runAlone(engine, engineRequest(), controller.signal)) {
+          for await (const event of runAlone(engine, endless, controller.signal)) {
             if (event.type === 'delta') delivered += event.tokens
             if (delivered > 0) controller.abort()
           }
