@@ -15,12 +15,16 @@ export function inputOf({ input_uncached, input_cache_read, input_cache_write }:
   return input_uncached + input_cache_read + input_cache_write
 }
 
+function admittedAt({ admitted_at: admittedAtMs, at }: Row): number {
+  return admittedAtMs ?? at
+}
+
 /** The tokens of a request were taken after its admission and before its first event. */
 export function tokensTaken(rows: readonly Row[], amount: (row: Row) => number): Take[] {
   return rows.map((row) => {
     const startedMs = row.at - row.duration_ms
     const toMs = Math.min(row.at, startedMs + (row.first_event_ms ?? Infinity))
-    return { fromMs: row.admitted_at ?? row.at, toMs, amount: amount(row) }
+    return { fromMs: admittedAt(row), toMs, amount: amount(row) }
   })
 }
 
@@ -28,13 +32,13 @@ export function tokensTaken(rows: readonly Row[], amount: (row: Row) => number):
 export function requestsTaken(rows: readonly Row[], sentAtMs: ReadonlyMap<string, number>): Take[] {
   return rows
     .filter(({ outcome }) => outcome === 'finished')
-    .map(({ request_id: id, admitted_at: admittedAt, at }) => {
-      const toMs = admittedAt ?? at
-      return { fromMs: sentAtMs.get(id) ?? toMs, toMs, amount: 1 }
+    .map((row) => {
+      const toMs = admittedAt(row)
+      return { fromMs: sentAtMs.get(row.request_id) ?? toMs, toMs, amount: 1 }
     })
 }
 
 /** The place of a request is taken before its admission is noted, and given back after its row is written. */
 export function placesOf(rows: readonly Row[]): Take[] {
-  return rows.map((row) => ({ fromMs: row.admitted_at ?? row.at, toMs: row.at, amount: 1 }))
+  return rows.map((row) => ({ fromMs: admittedAt(row), toMs: row.at, amount: 1 }))
 }

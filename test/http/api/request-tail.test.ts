@@ -14,7 +14,7 @@ import { testSignIn } from '../../harness/management.ts'
 import { openManagementService, type ManagementService } from '../../harness/management-service.ts'
 import { signInPerson } from '../../harness/sign-in.ts'
 import { until } from '../../harness/start-service.ts'
-import { addRequest, createCompany, type Company } from './world.ts'
+import { addRequest, addRequests, createCompany, type Company } from './world.ts'
 
 const lookMs = 1_000
 const key: Reader = { name: 'key', sessionId: null }
@@ -68,12 +68,10 @@ onEachDatabase(({ open: openDatabase }) => {
     await all
   }
 
-  const settle = (projectId: Company['projectId'], fields = {}, organization = company) =>
-    addRequest(
-      service.accounts,
-      { organizationId: organization.organizationId, projectId, apiKeyId: 'key_any' },
-      fields,
-    )
+  const whoseOf = ({ organizationId, projectId }: Pick<Company, 'organizationId' | 'projectId'>) =>
+    ({ organizationId, projectId, apiKeyId: 'key_any' }) as const
+  const settle = (projectId: Company['projectId'], fields = {}, { organizationId } = company) =>
+    addRequest(service.accounts, whoseOf({ organizationId, projectId }), fields)
 
   test('requests of the filters alone are told, and a developer hears only of their own projects', async () => {
     const other = await createCompany(service.accounts)
@@ -105,15 +103,8 @@ onEachDatabase(({ open: openDatabase }) => {
     const { heard, ...stream } = follow(company.members.owner)
     await untilHeard(heard, 1)
     await until(() => hub.lastSequence !== null, 'The ledger was not looked at.')
-    const ids: string[] = []
-    // A look that is still under way finds all of them or none.
-    await service.db.transaction().execute(async (transaction) => {
-      const accounts = { ...service.accounts, db: transaction }
-      const { organizationId, projectId } = company
-      for (let index = 0; index < 25; index += 1) {
-        ids.push(await addRequest(accounts, { organizationId, projectId, apiKeyId: 'key_any' }))
-      }
-    })
+    // One by one they could be told by two looks, of which one was under way already.
+    const ids = await addRequests(service.accounts, whoseOf(company), 25)
     await untilHeard(heard, 22)
     deepEqual(heard, ['begin', 'dropped 5', ...ids.slice(5)])
     await end(stream)

@@ -8,6 +8,7 @@ import type { Permission } from '../../../src/core/permission.ts'
 import type { MemberPrincipal } from '../../../src/core/principal.ts'
 import { roles, type Role } from '../../../src/core/role.ts'
 import { insertRows } from '../../../src/billing/ledger/writer/insert-rows.ts'
+import type { Clock } from '../../../src/lib/clock.ts'
 import { ledgerRow } from '../../harness/databases/ledger-row.ts'
 
 const operator = { kind: 'operator' } as const
@@ -65,15 +66,24 @@ type Whose = {
   readonly apiKeyId: ApiKeyId
 }
 
+type RowFields = Partial<ReturnType<typeof ledgerRow>>
+
 /** Adds a row to the ledger. */
-export async function addRequest(
-  { db, clock }: AccountsParts,
-  { organizationId, projectId, apiKeyId }: Whose,
-  fields: Partial<ReturnType<typeof ledgerRow>> = {},
-): Promise<string> {
-  count += 1
-  const ids = { organization_id: organizationId, project_id: projectId, api_key_id: apiKeyId }
-  const row = { ...ledgerRow(count), ...ids, at: clock.nowMs(), admitted_at: clock.nowMs(), ...fields }
+export async function addRequest({ db, clock }: AccountsParts, whose: Whose, fields: RowFields = {}): Promise<string> {
+  const row = requestRow(clock, whose, fields)
   await insertRows(db, [row])
   return row.request_id
+}
+
+/** Adds many rows at once: whoever reads meanwhile finds all of them or none. */
+export async function addRequests({ db, clock }: AccountsParts, whose: Whose, rowCount: number): Promise<string[]> {
+  const rows = Array.from({ length: rowCount }, () => requestRow(clock, whose))
+  await insertRows(db, rows)
+  return rows.map(({ request_id: id }) => id)
+}
+
+function requestRow(clock: Clock, { organizationId, projectId, apiKeyId }: Whose, fields: RowFields = {}) {
+  count += 1
+  const ids = { organization_id: organizationId, project_id: projectId, api_key_id: apiKeyId }
+  return { ...ledgerRow(count), ...ids, at: clock.nowMs(), admitted_at: clock.nowMs(), ...fields }
 }
