@@ -1,9 +1,9 @@
-import type { LogitIndex, Native } from './native.ts'
-import type { PromptCache } from './prompt-cache/prompt-cache.ts'
-import { draftTogether } from './speculation/speculator.ts'
+import type { LogitIndex, Native } from '../native.ts'
+import type { PromptCache } from '../prompt-cache/prompt-cache.ts'
+import { draftTogether } from '../speculation/speculator.ts'
 import { StepPlanner, type Work } from './step-planner.ts'
-import type { Task } from './task.ts'
-import type { StepKind } from './threads/step-threads.ts'
+import type { Task } from '../task.ts'
+import type { StepKind } from '../threads/step-threads.ts'
 
 export type TaskInSlot = { readonly task: Task; readonly slot: number }
 
