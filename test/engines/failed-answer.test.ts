@@ -94,6 +94,15 @@ test('an answer whose sampling fails ends alone; one in the same batch and one t
   assert.notEqual(events.get(2)?.at(-1)?.type, 'finish')
 })
 
+test('an answer that fails has been handed on up to the token that could not be chosen', async () => {
+  const { events } = await run([await broken(1, 20)])
+  const tokens = (events.get(1) ?? []).map((event) => (event.type === 'delta' ? event.tokens : 0))
+  assert.equal(
+    tokens.reduce((sum, made) => sum + made, 0),
+    20,
+  )
+})
+
 test('the words of an answer are the same beside one that fails', async () => {
   const lane = { ...native, isReproducible: true }
   const inLane = { ...context, native: lane }

@@ -1,9 +1,12 @@
 import { deepEqual, ok } from 'node:assert/strict'
 import { test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import { DecodeLoop } from '../../src/engines/llama/child/decode-loop.ts'
 import { createTask } from '../../src/engines/llama/child/task.ts'
 import { emptyCache, freePlan, openLane } from '../harness/engines/open-lane.ts'
 import { engineRequest } from '../harness/requests.ts'
+
+const stepMs = 25
 
 test('what a step made is handed on while the library computes the next one', async () => {
   let isComputing = false
@@ -14,6 +17,8 @@ test('what a step made is handed on while the library computes the next one', as
       async decodeBatch() {
         isComputing = true
         await native.context.decodeBatch()
+        // What quicker steps make is handed on together.
+        await setTimeout(stepMs)
         isComputing = false
       },
     },

@@ -81,7 +81,7 @@ export type FromChild =
       readonly inputTokens: number
       readonly unenforced: readonly ErrorPath[]
     }
-  /** Everything one decode step produced, for all tasks: one message a step instead of one a token. */
+  /** What one decode step made, or some quick ones together, for all tasks: one message instead of one a token. */
   | { readonly kind: 'events'; readonly batch: readonly (readonly [id: TaskId, event: GenerationEvent])[] }
   /** Half of the output tokens that were allowed last have been made. */
   | { readonly kind: 'nearly-used'; readonly id: TaskId }

@@ -15,6 +15,7 @@ import { zeroUsage, type FinishReason, type GenerationEvent, type Usage } from '
 import type { DraftCounts, TaskId } from '../ipc.ts'
 import { advanceAnswer, allowOutput, beginTask, isAtEnd, isRunnable, limitOutput, type Task } from './task.ts'
 import { BatchAssembler, type Chunk, type TaskInSlot } from './batch/batch-assembler.ts'
+import { HandOver } from './hand-over.ts'
 import type { Native } from './native.ts'
 import type { PromptCache } from './prompt-cache/prompt-cache.ts'
 import { StepThreads } from './threads/step-threads.ts'
@@ -36,6 +37,7 @@ const restBeforeSavingMs = 1_000
 export class DecodeLoop {
   readonly #native: Native
   readonly #output: DecodeLoopOutput
+  readonly #handOver: HandOver
   readonly #cache: PromptCache
   readonly #batches: BatchAssembler
   readonly #threads: StepThreads
@@ -44,7 +46,6 @@ export class DecodeLoop {
   readonly #waiting: Task[] = []
   /** Has left the queue and is being brought into a slot. */
   #arriving: Task | null = null
-  #outbox: (readonly [TaskId, GenerationEvent])[] = []
   #wake: () => void = () => {}
   #steps = 0
   #stepMs = 0
@@ -57,6 +58,7 @@ export class DecodeLoop {
     this.#batches = new BatchAssembler(native, cache)
     this.#threads = new StepThreads(native.context, native.threads, native.adaptsThreads)
     this.#output = output
+    this.#handOver = new HandOver((batch) => output.events(batch))
     this.#pool = pool
     this.#slots = Array.from({ length: native.slots }, () => null)
   }
@@ -112,13 +114,13 @@ export class DecodeLoop {
       this.#dropAborted()
       this.#endLimited()
       // A prompt may take a while to be brought into its slot, for which nobody else's events wait.
-      if (this.#waiting.length > 0) this.#flush()
+      if (this.#waiting.length > 0) this.#handOver.flush(this.#running())
       await this.#fillSlots()
       if (this.isBusy) {
         await this.#step()
         continue
       }
-      this.#flush()
+      this.#handOver.flush(this.#running())
       this.#output.hasTime?.(Infinity)
       if (!this.#hasNews()) await this.#rest()
     }
@@ -199,8 +201,8 @@ export class DecodeLoop {
     const chunks = this.#batches.assemble(this.#tasksOfStep())
     const { kind, tokens } = this.#batches.size
     const decoding = this.#threads.run(kind, tokens, () => this.#native.context.decodeBatch())
-    // What the step before made is handed on while the library computes this one.
-    this.#flush()
+    // What the steps before made is handed on while the library computes this one.
+    this.#handOver.proceed(this.#running())
     this.#output.hasTime?.(this.#stepMs)
     this.#stepMs = await decoding
     this.#batches.measure(this.#stepMs)
@@ -229,6 +231,9 @@ export class DecodeLoop {
   /** Ends one answer that went wrong; the others go on. */
   #fail(task: Task, error: unknown): void {
     this.#release(task)
+    // What was made before is the client's all the same.
+    this.#handOver.collect(task)
+    this.#handOver.flush(this.#running())
     this.#output.failed(task.id, error)
   }
 
@@ -275,7 +280,7 @@ export class DecodeLoop {
 
   #end(task: Task, reason: FinishReason): void {
     task.writer.finish(reason)
-    this.#collect(task)
+    this.#handOver.collect(task)
     this.#release(task)
   }
 
@@ -285,16 +290,7 @@ export class DecodeLoop {
     this.#slots[this.#slots.indexOf(task)] = null
   }
 
-  #collect(task: Task): void {
-    if (task.isAborted) return void task.events.splice(0)
-    task.eventsInFlight += task.events.length
-    for (const event of task.events.splice(0)) this.#outbox.push([task.id, event])
-  }
-
-  #flush(): void {
-    for (const task of this.#slots) if (task !== null) this.#collect(task)
-    if (this.#outbox.length === 0) return
-    this.#output.events(this.#outbox)
-    this.#outbox = []
+  #running(): Task[] {
+    return this.#slots.filter((task) => task !== null)
   }
 }
