@@ -56,4 +56,15 @@ suite('to a screen reader', () => {
     equal(await email.getAttribute('aria-invalid'), 'false')
     await stranger.context.close()
   })
+
+  test('what went wrong is an alert, which is said though its place was not there before', async () => {
+    const { browser, service } = dashboard()
+    const stranger = await openDashboard(browser, service)
+    await stranger.page.goto(`${stranger.origin}/login`)
+    await stranger.page.getByLabel('Email').fill('nobody@example.com')
+    await stranger.page.getByLabel('Password').fill('not the password')
+    await stranger.page.getByLabel('Password').press('Enter')
+    await stranger.page.getByRole('alert').getByText('That did not sign you in.').waitFor()
+    await stranger.context.close()
+  })
 })

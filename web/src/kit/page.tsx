@@ -128,7 +128,7 @@ export function Banner({
   readonly action?: ReactNode
 }) {
   return (
-    <div className={styles.banner} data-kind={kind} role="status">
+    <div className={styles.banner} data-kind={kind} role={kind === 'bad' ? 'alert' : 'status'}>
       <Icon name={moodIcons[kind]} />
       <span>{children}</span>
       {action}
