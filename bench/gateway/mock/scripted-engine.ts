@@ -4,6 +4,7 @@
 
 import { type GenerationEvent, type Usage, zeroUsage } from '../../../src/core/generation.ts'
 import type {
+  EventBatch,
   FromChild,
   FromTextChild,
   PartToChild,
@@ -110,7 +111,7 @@ function abort(id: TaskId): void {
   tell({ kind: 'aborted', id, usage })
 }
 
-function eventsOf(due: Due<Task>): (readonly [TaskId, GenerationEvent])[] {
+function eventsOf(due: Due<Task>): EventBatch {
   const { answer: task, isFirst, isLast } = due
   const { id } = task
   made.set(id, (made.get(id) ?? 0) + due.tokens)

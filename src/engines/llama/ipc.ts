@@ -82,13 +82,15 @@ export type FromChild =
       readonly unenforced: readonly ErrorPath[]
     }
   /** What one decode step made, or some quick ones together, for all tasks: one message instead of one a token. */
-  | { readonly kind: 'events'; readonly batch: readonly (readonly [id: TaskId, event: GenerationEvent])[] }
+  | { readonly kind: 'events'; readonly batch: EventBatch }
   /** Half of the output tokens that were allowed last have been made. */
   | { readonly kind: 'nearly-used'; readonly id: TaskId }
   | { readonly kind: 'aborted'; readonly id: TaskId; readonly usage: Usage }
   | { readonly kind: 'failed'; readonly id: TaskId; readonly reason: ApiErrorReason; readonly message: string }
   /** `steps` grows with every decode step, so that a stalled decode can be told from a long one. */
   | { readonly kind: 'pong'; readonly steps: number; readonly isBusy: boolean; readonly drafts: DraftCounts }
+
+export type EventBatch = readonly (readonly [id: TaskId, event: GenerationEvent])[]
 
 export type FromTextChild =
   | { readonly kind: 'ready' }

@@ -11,8 +11,8 @@
 // is at rest; there the slot of an aborted task becomes free.
 
 import { setTimeout } from 'node:timers/promises'
-import { zeroUsage, type FinishReason, type GenerationEvent, type Usage } from '../../../core/generation.ts'
-import type { DraftCounts, TaskId } from '../ipc.ts'
+import { zeroUsage, type FinishReason, type Usage } from '../../../core/generation.ts'
+import type { DraftCounts, EventBatch, TaskId } from '../ipc.ts'
 import { advanceAnswer, allowOutput, beginTask, isAtEnd, isRunnable, limitOutput, type Task } from './task.ts'
 import { BatchAssembler, type Chunk, type TaskInSlot } from './batch/batch-assembler.ts'
 import { HandOver } from './hand-over.ts'
@@ -22,7 +22,7 @@ import { StepThreads } from './threads/step-threads.ts'
 import { unheldThreads, type PoolThreads } from './threads/pool-threads.ts'
 
 export type DecodeLoopOutput = {
-  events(batch: readonly (readonly [TaskId, GenerationEvent])[]): void
+  events(batch: EventBatch): void
   /** An answer has made half of the tokens that it was allowed last. */
   nearlyUsed(id: TaskId): void
   aborted(id: TaskId, usage: Usage): void
@@ -73,7 +73,7 @@ export class DecodeLoop {
   }
 
   get isBusy(): boolean {
-    return this.#slots.some((task) => task !== null && isRunnable(task))
+    return this.#running().some(isRunnable)
   }
 
   submit(task: Task): void {
@@ -133,7 +133,7 @@ export class DecodeLoop {
 
   /** Something came while a task was brought into its slot, when nobody rested who could have been woken. */
   #hasNews(): boolean {
-    const isAnyOver = this.#slots.some((task) => task !== null && (task.isAborted || isAtEnd(task)))
+    const isAnyOver = this.#running().some((task) => task.isAborted || isAtEnd(task))
     return isAnyOver || (this.#waiting.length > 0 && this.#freeSlots().size > 0)
   }
 
@@ -162,12 +162,12 @@ export class DecodeLoop {
   }
 
   #dropAborted(): void {
-    for (const task of this.#slots) if (task?.isAborted === true) this.#release(task)
+    for (const task of this.#running()) if (task.isAborted) this.#release(task)
   }
 
   /** Ends answers that had waited for more tokens, and get none. */
   #endLimited(): void {
-    for (const task of this.#slots) if (task !== null && isAtEnd(task)) this.#end(task, { kind: task.limitKind })
+    for (const task of this.#running()) if (isAtEnd(task)) this.#end(task, { kind: task.limitKind })
   }
 
   async #fillSlots(): Promise<void> {

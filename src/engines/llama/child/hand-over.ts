@@ -1,5 +1,5 @@
 import type { GenerationEvent } from '../../../core/generation.ts'
-import type { TaskId } from '../ipc.ts'
+import type { EventBatch, TaskId } from '../ipc.ts'
 
 /**
  * What quick steps make is handed on together, no more often than this.
@@ -16,36 +16,32 @@ export type EventsOfTask = {
   readonly events: GenerationEvent[]
   /** Events that were collected and that its consumer has not taken. */
   eventsInFlight: number
-  readonly writer: { readonly outputTokens: number }
 }
 
 /** Hands on what answers are made of. */
 export class HandOver {
-  readonly #send: (batch: readonly (readonly [TaskId, GenerationEvent])[]) => void
+  readonly #send: (batch: EventBatch) => void
   readonly #nowMs: () => number
-  #outbox: (readonly [TaskId, GenerationEvent])[] = []
+  #outbox: EventBatch[number][] = []
   #sentMs = -Infinity
 
-  constructor(
-    send: (batch: readonly (readonly [TaskId, GenerationEvent])[]) => void,
-    nowMs: () => number = () => performance.now(),
-  ) {
+  constructor(send: (batch: EventBatch) => void, nowMs: () => number = () => performance.now()) {
     this.#send = send
     this.#nowMs = nowMs
   }
 
-  /** Takes the last events of a task that is over; of an aborted one nothing is handed on any more. */
+  /** Takes what was made of a task, which may be over by now; of an aborted one nothing is handed on any more. */
   collect(task: EventsOfTask): void {
     if (task.isAborted) return void task.events.splice(0)
     task.eventsInFlight += task.events.length
     for (const event of task.events.splice(0)) this.#outbox.push([task.id, event])
   }
 
-  /** Hands on what is there of those that are over and of all that run, if it is time: the first token of an answer and its end wait for nothing. */
+  /** Hands on all that is there, if it is time: more of a text can wait, where one begins or an answer is over cannot. */
   proceed(running: readonly EventsOfTask[]): void {
     const isAnyOver = this.#outbox.length > 0
-    const isAnyFirst = running.some(({ writer }) => writer.outputTokens <= 1)
-    if (isAnyOver || isAnyFirst || this.#nowMs() - this.#sentMs >= pauseMsMin) this.flush(running)
+    const isMoreThanText = running.some(({ events }) => events.some(({ type }) => type !== 'delta'))
+    if (isAnyOver || isMoreThanText || this.#nowMs() - this.#sentMs >= pauseMsMin) this.flush(running)
   }
 
   /** Hands on all that is there. */
