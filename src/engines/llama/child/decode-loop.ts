@@ -209,7 +209,7 @@ export class DecodeLoop {
     this.#steps += 1
     for (const { slot, tokens } of chunks) {
       this.#cache.extend(slot, tokens)
-      await this.#cache.takeDueCheckpoint(slot)
+      await this.#cache.takeDueCheckpoints(slot)
     }
     this.#pool.open(chunks.filter(({ logits }) => logits.length > 0).length)
     const accepted = await Promise.all(chunks.map((chunk) => this.#advanceThrough(chunk)))

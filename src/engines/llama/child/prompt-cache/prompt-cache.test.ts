@@ -11,20 +11,28 @@ import type { Checkpoint, SequenceMemory } from './sequence-memory.ts'
 import { createSnapshotStore } from './snapshot-store.ts'
 import { createStateRoom, type SavedState } from './state-room.ts'
 
-/** A memory that knows which tokens it holds, and forgets as much as a model with a window does. */
+/** A batch, for which a model with a window has room beside it. */
+const batchTokens = 32
+
+type Held = { readonly tokens: readonly number[]; readonly least: number }
+
+/** A memory that knows which tokens it holds, and forgets as much as a model with a window does, or one with a running state. */
 class FakeMemory implements SequenceMemory {
   readonly isWhole: boolean
+  readonly isOfOneLength: boolean
   readonly held: number[][]
   readonly checkpoints = new Set<Checkpoint>()
   isFull = false
   readonly #window: number | null
   readonly #least: number[]
-  readonly #states = new WeakMap<Checkpoint | SavedState, number[]>()
+  readonly #states = new WeakMap<Checkpoint | SavedState, Held>()
   /** Those that nobody has dropped yet. */
   readonly states = new Set<SavedState>()
 
+  /** A window of nothing is a running state. */
   constructor(slots: number, window: number | null) {
     this.isWhole = window === null
+    this.isOfOneLength = window === 0
     this.#window = window
     this.held = Array.from({ length: slots }, () => [])
     this.#least = Array.from({ length: slots }, () => 0)
@@ -36,7 +44,9 @@ class FakeMemory implements SequenceMemory {
 
   compute(slot: number, tokens: readonly number[]): void {
     this.at(slot).push(...tokens)
-    if (this.#window !== null) this.#least[slot] = Math.max(this.#least[slot] ?? 0, this.at(slot).length - this.#window)
+    if (this.#window === null) return
+    const kept = this.#window === 0 ? 0 : this.#window + batchTokens
+    this.#least[slot] = Math.max(this.#least[slot] ?? 0, this.at(slot).length - kept)
   }
 
   clear(slot: number): void {
@@ -46,6 +56,7 @@ class FakeMemory implements SequenceMemory {
 
   canCutBack(slot: number, length: number): boolean {
     if (length > this.at(slot).length) return false
+    if (this.isOfOneLength) return length === this.at(slot).length
     return this.#window === null || (this.#least[slot] ?? 0) <= Math.max(0, length - this.#window)
   }
 
@@ -61,9 +72,10 @@ class FakeMemory implements SequenceMemory {
     return Promise.resolve()
   }
 
-  checkpoint(slot: number): Promise<Checkpoint> {
-    const checkpoint: Checkpoint = { length: this.at(slot).length, bytes: 10, native: undefined as never }
-    this.#states.set(checkpoint, [...this.at(slot)])
+  checkpoint(slot: number, length: number): Promise<Checkpoint> {
+    ok(this.canCutBack(slot, length), 'a checkpoint is taken of what is forgotten')
+    const checkpoint: Checkpoint = { length, bytes: 10, native: undefined as never }
+    this.#states.set(checkpoint, { tokens: this.at(slot).slice(0, length), least: this.#least[slot] ?? 0 })
     this.checkpoints.add(checkpoint)
     return Promise.resolve(checkpoint)
   }
@@ -72,8 +84,7 @@ class FakeMemory implements SequenceMemory {
     ok(this.checkpoints.has(checkpoint), 'a dropped checkpoint is used')
     // It holds what the windows forget; what looks at everything has to be there still.
     ok(this.at(slot).length >= checkpoint.length, 'a checkpoint is used on less than it was taken of')
-    this.held[slot] = [...(this.#states.get(checkpoint) ?? [])]
-    this.#least[slot] = Math.max(0, checkpoint.length - (this.#window ?? 0))
+    this.#fill(slot, checkpoint)
     return Promise.resolve(true)
   }
 
@@ -91,14 +102,19 @@ class FakeMemory implements SequenceMemory {
       drop: () => ok(this.states.delete(state), 'a state is dropped twice'),
     }
     this.states.add(state)
-    this.#states.set(state, [...tokens])
+    this.#states.set(state, { tokens: [...tokens], least: this.#least[slot] ?? 0 })
     return Promise.resolve(state)
   }
 
   load(slot: number, state: SavedState): Promise<boolean> {
-    this.held[slot] = [...(this.#states.get(state) ?? [])]
-    this.#least[slot] = Math.max(0, this.at(slot).length - (this.#window ?? 0))
+    this.#fill(slot, state)
     return Promise.resolve(true)
+  }
+
+  #fill(slot: number, from: Checkpoint | SavedState): void {
+    const { tokens = [], least = 0 } = this.#states.get(from) ?? {}
+    this.held[slot] = [...tokens]
+    this.#least[slot] = least
   }
 }
 
@@ -124,15 +140,17 @@ function open({
     ok(free.has(slot))
     deepEqual(memory.at(slot), [...prompt.tokens.subarray(0, reused)])
     let pending = [...prompt.tokens.subarray(reused), ...answer]
+    let steps = 0
     while (pending.length > 0) {
       const share = Math.min(50, cache.untilCheckpoint(slot) ?? 50)
       ok(share > 0)
       memory.compute(slot, pending.slice(0, share))
       cache.extend(slot, Uint32Array.from(pending.slice(0, share)))
-      await cache.takeDueCheckpoint(slot)
+      await cache.takeDueCheckpoints(slot)
       pending = pending.slice(share)
+      steps += 1
     }
-    return placement
+    return { ...placement, steps }
   }
   return { cache, all, memory, clock, store, run, faults }
 }
@@ -149,8 +167,13 @@ function prompt(tokens: readonly number[], changes: Partial<PromptToPlace> = {})
   }
 }
 
-const windows = [null, 100]
-const named = (window: number | null) => (window === null ? 'a model that sees everything' : 'a model with a window')
+const windows = [null, 100, 0]
+const names = new Map([
+  [null, 'a model that sees everything'],
+  [100, 'a model with a window'],
+  [0, 'a model with a running state'],
+])
+const named = (window: number | null) => names.get(window) ?? ''
 
 for (const window of windows) {
   test(`${named(window)}: a conversation goes on in its slot and computes only what is new`, async () => {
@@ -166,7 +189,15 @@ for (const window of windows) {
     const { run } = open({ window })
     await run(prompt(sequence(0, 300)))
     const { reused } = await run(prompt(sequence(0, 300)))
-    equal(reused, window === null ? 299 : 298)
+    equal(reused, window === 0 ? 298 : 299)
+  })
+
+  test(`${named(window)}: the markup that opens an answer takes a step of its own only where the state before it is lost`, async () => {
+    const { run } = open({ window })
+    const { steps } = await run(prompt(sequence(0, 40)))
+    equal(steps, window === 0 ? 2 : 1)
+    const late = await run(prompt(sequence(1_000, 300), { breakpoints: [{ length: 290, lifetimeMs: 1_000 }] }))
+    equal(late.steps, window === 0 ? 8 : 6)
   })
 
   test(`${named(window)}: nothing is shared between organizations`, async () => {

@@ -89,14 +89,14 @@ export class PromptCache {
     return this.#contents.tokensOf(slot)
   }
 
-  /** How many tokens the slot may compute before a checkpoint is due; null where none is. */
+  /** How many tokens the slot may compute before it has to stop for a checkpoint; null where it need not. */
   untilCheckpoint(slot: number): number | null {
     return this.#contents.untilCheckpoint(slot)
   }
 
-  /** Takes the checkpoint that is due at the length the slot has reached. */
-  takeDueCheckpoint(slot: number): Promise<void> {
-    return this.#contents.takeDueCheckpoint(slot)
+  /** Takes the checkpoints that are due at lengths the slot has reached. */
+  takeDueCheckpoints(slot: number): Promise<void> {
+    return this.#contents.takeDueCheckpoints(slot)
   }
 
   /** Keeps the first `accepted` tokens of those that the slot has computed ahead, and forgets the others. */

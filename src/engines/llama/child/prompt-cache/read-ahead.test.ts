@@ -23,6 +23,7 @@ function createMemory() {
   const loaded: number[] = []
   const memory: SequenceMemory = {
     isWhole: true,
+    isOfOneLength: false,
     clear: () => {},
     cutBack: () => true,
     canCutBack: () => true,

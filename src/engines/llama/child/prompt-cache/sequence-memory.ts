@@ -1,6 +1,6 @@
 import type { SavedState, StateRoom } from './state-room.ts'
 
-/** The part of a sequence's state that a model with a limited reach forgets, as it was at one length. */
+/** The part of a sequence's state that a model with a limited reach forgets, and the length to which it brings the sequence back. */
 export type Checkpoint = {
   readonly length: number
   readonly bytes: number
@@ -16,12 +16,15 @@ export interface SequenceMemory {
    * it needs a checkpoint that was taken at that length.
    */
   readonly isWhole: boolean
+  /** Whether nothing is kept of shorter lengths: a checkpoint is then of the very length at which it is taken. */
+  readonly isOfOneLength: boolean
   clear(slot: number): void
   /** Forgets what stands behind `length` tokens. Where that cannot be done nothing is left, and it returns false. */
   cutBack(slot: number, length: number): boolean
   canCutBack(slot: number, length: number): boolean
   copy(target: number, source: number): Promise<void>
-  checkpoint(slot: number): Promise<Checkpoint>
+  /** Takes what brings a sequence back to `length`, to which it can be cut back as yet. */
+  checkpoint(slot: number, length: number): Promise<Checkpoint>
   /** Brings a slot back to a checkpoint's length. */
   restore(slot: number, checkpoint: Checkpoint): Promise<boolean>
   drop(checkpoint: Checkpoint): void
@@ -74,6 +77,7 @@ export function createSequenceMemory(options: SequenceMemoryOptions): SequenceMe
 
   return {
     isWhole: windowedTokens === null && !isRecurrent,
+    isOfOneLength: isRecurrent,
     canCutBack,
     clear: (slot) => native.disposeSequence(slot),
     cutBack(slot, length) {
@@ -84,10 +88,10 @@ export function createSequenceMemory(options: SequenceMemoryOptions): SequenceMe
     async copy(target, source) {
       await native.copySequenceStateFromOtherSequence(target, source)
     },
-    async checkpoint(slot) {
+    async checkpoint(slot, length) {
       const checkpoint = options.createCheckpoint()
       await checkpoint.init(native, slot)
-      return { length: checkpoint.maxPos + 1, bytes: checkpoint.size, native: checkpoint }
+      return { length, bytes: checkpoint.size, native: checkpoint }
     },
     restore: (slot, checkpoint) => native.restoreCheckpoint(checkpoint.native, checkpoint.length - 1, slot),
     drop: (checkpoint) => checkpoint.native.dispose(),

@@ -3,6 +3,13 @@ import { dropAll, livePins, pinnedLength, selectCheckpoints, usePins, type HeldP
 import type { Checkpoint, SequenceMemory } from './sequence-memory.ts'
 import { commonPrefix, TokenList } from './token-list.ts'
 
+/**
+ * Markup that opens an answer is no longer than this. It is computed together with the prompt before it, and the checkpoint
+ * between the two taken afterwards: windows keep what so few tokens more would not look at. A step for these alone, of which
+ * the prompt of each conversation has one, takes as long as several tokens of an answer.
+ */
+const openingTokensMost = 32
+
 /** What was brought into a slot, and what came with it. */
 export type Brought = Pick<Holding, 'pins' | 'checkpoints'> & { readonly tokens: Uint32Array }
 
@@ -111,19 +118,24 @@ export class SlotContents {
     this.forgetBehind(slot, length)
   }
 
-  /** How many tokens the slot may compute before a checkpoint is due; null where none is. */
+  /** How many tokens the slot may compute before it has to stop for a checkpoint; null where it need not. */
   untilCheckpoint(slot: number): number | null {
     const holding = this.of(slot)
     const next = holding?.due[0]
-    return holding === null || next === undefined ? null : next - holding.tokens.length
+    if (holding === null || next === undefined) return null
+    const isNearEnd = holding.prompt.tokens.length - next <= openingTokensMost
+    return isNearEnd && !this.#memory.isOfOneLength ? null : next - holding.tokens.length
   }
 
-  /** Takes the checkpoint that is due at the length the slot has reached. */
-  async takeDueCheckpoint(slot: number): Promise<void> {
+  /** Takes the checkpoints that are due at lengths the slot has reached. */
+  async takeDueCheckpoints(slot: number): Promise<void> {
     const holding = this.of(slot)
-    if (holding === null || holding.due[0] !== holding.tokens.length) return
-    holding.due.shift()
-    holding.checkpoints.push(await this.#memory.checkpoint(slot))
+    const due = holding?.due.filter((length) => length <= holding.tokens.length) ?? []
+    if (holding === null || due.length === 0) return
+    holding.due = holding.due.slice(due.length)
+    for (const length of due) {
+      if (this.#memory.canCutBack(slot, length)) holding.checkpoints.push(await this.#memory.checkpoint(slot, length))
+    }
     const { kept, dropped } = selectCheckpoints(holding.checkpoints, holding.pins)
     holding.checkpoints = kept
     dropAll(this.#memory, dropped)
@@ -131,7 +143,9 @@ export class SlotContents {
 
   /** A state from the disk comes without checkpoints, and a next turn goes on from where it ends. */
   async checkpointLoaded(slot: number): Promise<void> {
-    if (!this.#memory.isWhole) this.of(slot)?.checkpoints.push(await this.#memory.checkpoint(slot))
+    const holding = this.of(slot)
+    if (holding === null || this.#memory.isWhole) return
+    holding.checkpoints.push(await this.#memory.checkpoint(slot, holding.tokens.length))
   }
 
   /** Where the model cannot be cut back, a prompt that waits needs a checkpoint to go on from. */
