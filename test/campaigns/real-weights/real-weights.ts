@@ -13,6 +13,8 @@ import { Failures, type CampaignOptions, type CampaignResult } from '../campaign
 import { models } from '../plain-requests.ts'
 import { createRandom } from '../random.ts'
 import { errorLines } from '../service-log.ts'
+import { ask } from './ask.ts'
+import { checkEarlierTurns } from './earlier-turns.ts'
 import { fetchRealFile, realFiles, type RealFile } from './real-files.ts'
 import { questionOf, randomText } from './real-texts.ts'
 
@@ -130,6 +132,7 @@ async function runLane(course: Course): Promise<Record<string, string | number>>
   const answers = course.reference === null ? {} : await compareAnswers(course)
   if (course.lane === tokenByToken) return { ...answers, ...(await compareCounts(course)) }
   await checkPromises(course)
+  await checkEarlierTurns({ ...course, model: models[0], logprobMost: course.lane.logprobMost })
   await swapWhileServing(course)
   await recover(course)
   return answers
@@ -345,11 +348,4 @@ async function recover({ service, failures, label }: Course): Promise<void> {
   await until(answers, 'The engine does not come back.', 120_000)
   const after = await service.enginePid()
   failures.check(`${label}, recovery`, () => ok(after !== before))
-}
-
-async function ask<Answer>(address: string, path: string, body: object, key = 'none'): Promise<Answer> {
-  const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` }
-  const response = await fetch(address + path, { method: 'POST', headers, body: JSON.stringify(body) })
-  if (!response.ok) throw new Error(`${path} answered ${response.status}: ${(await response.text()).slice(0, 300)}`)
-  return (await response.json()) as Answer
 }

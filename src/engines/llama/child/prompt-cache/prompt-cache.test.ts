@@ -66,10 +66,11 @@ class FakeMemory implements SequenceMemory {
     return true
   }
 
-  copy(target: number, source: number): Promise<void> {
+  copy(target: number, source: number): Promise<boolean> {
+    if (this.isFull) return Promise.resolve(false)
     this.held[target] = [...this.at(source)]
     this.#least[target] = this.#least[source] ?? 0
-    return Promise.resolve()
+    return Promise.resolve(true)
   }
 
   checkpoint(slot: number, length: number): Promise<Checkpoint> {
@@ -233,6 +234,15 @@ for (const window of windows) {
       free: new Set([1 - slot]),
     })
     deepEqual([reused, source], [298, 'copy'])
+  })
+
+  test(`${named(window)}: what cannot be copied for lack of room is computed`, async () => {
+    const { run, memory } = open({ window })
+    const { slot } = await run(prompt(sequence(0, 300)))
+    memory.isFull = true
+    const free = new Set([1 - slot])
+    const { reused, source } = await run(prompt([...sequence(0, 298), ...sequence(7_000, 40)]), { free })
+    deepEqual([reused, source], [0, 'none'])
   })
 
   test(`${named(window)}: a prefix a client asked to keep outlives ten times its size, until its lifetime ends`, async () => {

@@ -177,13 +177,13 @@ export class PromptCache {
   async #fill({ from, usable, length }: Candidate, slot: number, checkpoints: readonly Checkpoint[]): Promise<boolean> {
     if (from.kind !== 'slot' || from.slot !== slot) {
       this.#contents.clear(slot)
-      if (from.kind === 'slot') await this.#memory.copy(slot, from.slot)
-      else if (!(await this.#load(slot, from))) return false
+      if (!(await this.#load(slot, from))) return false
     }
     return length === usable || this.#contents.shorten(slot, usable, checkpoints)
   }
 
-  async #load(slot: number, from: Exclude<Candidate['from'], { kind: 'slot' }>): Promise<boolean> {
+  async #load(slot: number, from: Candidate['from']): Promise<boolean> {
+    if (from.kind === 'slot') return this.#memory.copy(slot, from.slot)
     if (from.kind === 'memory') return this.#memory.load(slot, from.snapshot.state)
     const state = await this.#readFromDisk(from.entry)
     if (state === null || state === undefined) return false

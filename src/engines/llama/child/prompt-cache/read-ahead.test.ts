@@ -27,7 +27,7 @@ function createMemory() {
     clear: () => {},
     cutBack: () => true,
     canCutBack: () => true,
-    copy: () => Promise.resolve(),
+    copy: () => Promise.resolve(true),
     checkpoint: () => Promise.reject(new Error('None is needed.')),
     restore: () => Promise.resolve(true),
     drop: () => {},

@@ -22,7 +22,8 @@ export interface SequenceMemory {
   /** Forgets what stands behind `length` tokens. Where that cannot be done nothing is left, and it returns false. */
   cutBack(slot: number, length: number): boolean
   canCutBack(slot: number, length: number): boolean
-  copy(target: number, source: number): Promise<void>
+  /** Fills a slot with what another holds; false, and an empty slot, where there is no room for that. */
+  copy(target: number, source: number): Promise<boolean>
   /** Takes what brings a sequence back to `length`, to which it can be cut back as yet. */
   checkpoint(slot: number, length: number): Promise<Checkpoint>
   /** Brings a slot back to a checkpoint's length. */
@@ -47,7 +48,6 @@ export interface NativeSequences {
   removeTokenCellsFromSequence(sequenceId: number, start: number, end: number): boolean
   getSequenceKvCacheMinPosition(sequenceId: number): number
   getSequenceKvCacheMaxPosition(sequenceId: number): number
-  copySequenceStateFromOtherSequence(target: number, source: number): Promise<number>
   restoreCheckpoint(checkpoint: NativeCheckpoint, maxPosition: number, sequenceId: number): Promise<boolean>
   saveSequenceStateToFile(path: string, sequenceId: number, tokens: Uint32Array): Promise<number>
   loadSequenceStateFromFile(path: string, sequenceId: number, maxTokens: number): Promise<Uint32Array>
@@ -63,6 +63,9 @@ export type SequenceMemoryOptions = {
   readonly slotTokensMax: number
   readonly states: StateRoom
 }
+
+/** A state's file can name its tokens, which is of no use where they are known. */
+const noTokens = new Uint32Array()
 
 export function createSequenceMemory(options: SequenceMemoryOptions): SequenceMemory {
   const { native, windowedTokens, isRecurrent, slotTokensMax, states } = options
@@ -85,8 +88,21 @@ export function createSequenceMemory(options: SequenceMemoryOptions): SequenceMe
       native.disposeSequence(slot)
       return length === 0
     },
+    /**
+     * The library's own copy is made when the next step begins, and of what the source holds by then. Whoever is given the
+     * source before that, or has the target put aside or brought back to a checkpoint, would get what is another's.
+     */
     async copy(target, source) {
-      await native.copySequenceStateFromOtherSequence(target, source)
+      try {
+        await states.pass(
+          (path) => native.saveSequenceStateToFile(path, source, noTokens),
+          (path) => native.loadSequenceStateFromFile(path, target, slotTokensMax),
+        )
+        return true
+      } catch {
+        native.disposeSequence(target)
+        return false
+      }
     },
     async checkpoint(slot, length) {
       const checkpoint = options.createCheckpoint()

@@ -55,6 +55,19 @@ for (const [name, isInFiles] of kinds) {
     }
   })
 
+  test(`${name}: what is passed on is read as it was written, and nothing of it is kept`, async () => {
+    const room = createStateRoom(isInFiles)
+    const before = isInFiles ? openFiles() : 0
+    const passed = await room.pass(
+      (path) => writeFile(path, pattern(large)),
+      (path) => readFile(path),
+    )
+    ok(passed.equals(pattern(large)))
+    const full = () => Promise.reject(new Error('no space left on device'))
+    await rejects(room.pass(full, readFile), /no space/)
+    if (isInFiles) equal(openFiles(), before)
+  })
+
   test(`${name}: of a state that could not be written nothing is left`, async () => {
     const room = createStateRoom(isInFiles)
     const fault = new Error('no space left on device')

@@ -22,6 +22,8 @@ export interface SavedState {
 export interface StateRoom {
   /** Takes what `write` writes into a file. Rejects, and takes nothing, where `write` does. */
   take(write: (path: string) => Promise<unknown>): Promise<SavedState>
+  /** Lets `read` read as a file what `write` has written into it, and keeps nothing. */
+  pass<Result>(write: (path: string) => Promise<unknown>, read: (path: string) => Promise<Result>): Promise<Result>
   /** Takes so many bytes that come in portions, one after the other. */
   collect(bytes: number, fill: (add: (portion: Uint8Array) => void) => Promise<void>): Promise<SavedState>
 }
@@ -37,15 +39,19 @@ export function createStateRoom(isInFiles = hasUnnamedFiles()): StateRoom {
 type Passage = <Result>(state: Uint8Array, work: (path: string) => Promise<Result>) => Promise<Result>
 
 function inMemoryFiles(openFile: () => number): StateRoom {
-  const passage: Passage = async (state, work) => {
+  const withFile = async <Result>(work: (file: number) => Promise<Result>): Promise<Result> => {
     const file = openFile()
     try {
-      writeAll(file, state, 0)
-      return await work(pathOf(file))
+      return await work(file)
     } finally {
       closeSync(file)
     }
   }
+  const passage: Passage = (state, work) =>
+    withFile((file) => {
+      writeAll(file, state, 0)
+      return work(pathOf(file))
+    })
   const keep = (file: number): SavedState => {
     const { size } = fstatSync(file)
     if (size >= fileBytesMin) return fileState(file, size)
@@ -66,6 +72,11 @@ function inMemoryFiles(openFile: () => number): StateRoom {
   }
   return {
     take: (write) => filled((file) => write(pathOf(file))),
+    pass: (write, read) =>
+      withFile(async (file) => {
+        await write(pathOf(file))
+        return read(pathOf(file))
+      }),
     collect: (bytes, fill) =>
       bytes < fileBytesMin
         ? collectBytes(bytes, fill, passage)
@@ -144,6 +155,11 @@ function inBytes(): StateRoom {
       withFile(async (path) => {
         await write(path)
         return byteState(await readFile(path), passage)
+      }),
+    pass: (write, read) =>
+      withFile(async (path) => {
+        await write(path)
+        return read(path)
       }),
     collect: (bytes, fill) => collectBytes(bytes, fill, passage),
   }
