@@ -23,7 +23,7 @@ function createMemory() {
   const loaded: number[] = []
   const memory: SequenceMemory = {
     isWhole: true,
-    isOfOneLength: false,
+    reachTokens: Infinity,
     clear: () => {},
     cutBack: () => true,
     canCutBack: () => true,

@@ -16,15 +16,18 @@ export interface SequenceMemory {
    * it needs a checkpoint that was taken at that length.
    */
   readonly isWhole: boolean
-  /** Whether nothing is kept of shorter lengths: a checkpoint is then of the very length at which it is taken. */
-  readonly isOfOneLength: boolean
+  /**
+   * A checkpoint at a length up to this many tokens holds all that any shorter one would; of a longer sequence it holds what
+   * the window reaches from its end, and no more. Zero where the state is of one length alone.
+   */
+  readonly reachTokens: number
   clear(slot: number): void
   /** Forgets what stands behind `length` tokens. Where that cannot be done nothing is left, and it returns false. */
   cutBack(slot: number, length: number): boolean
   canCutBack(slot: number, length: number): boolean
   /** Fills a slot with what another holds; false, and an empty slot, where there is no room for that. */
   copy(target: number, source: number): Promise<boolean>
-  /** Takes what brings a sequence back to `length`, to which it can be cut back as yet. */
+  /** Takes what brings a sequence back to `length`, which is its own or, within `reachTokens`, a shorter one. */
   checkpoint(slot: number, length: number): Promise<Checkpoint>
   /** Brings a slot back to a checkpoint's length. */
   restore(slot: number, checkpoint: Checkpoint): Promise<boolean>
@@ -49,6 +52,10 @@ export interface NativeSequences {
   getSequenceKvCacheMinPosition(sequenceId: number): number
   getSequenceKvCacheMaxPosition(sequenceId: number): number
   restoreCheckpoint(checkpoint: NativeCheckpoint, maxPosition: number, sequenceId: number): Promise<boolean>
+  copySequenceStateFromOtherSequence(target: number, source: number): Promise<number>
+  initBatch(size: number): void
+  addToBatch(sequenceId: number, position: number, tokens: Uint32Array, logitAt: Uint32Array): ArrayLike<unknown>
+  decodeBatch(): Promise<void>
   saveSequenceStateToFile(path: string, sequenceId: number, tokens: Uint32Array): Promise<number>
   loadSequenceStateFromFile(path: string, sequenceId: number, maxTokens: number): Promise<Uint32Array>
 }
@@ -66,6 +73,8 @@ export type SequenceMemoryOptions = {
 
 /** A state's file can name its tokens, which is of no use where they are known. */
 const noTokens = new Uint32Array()
+const anyToken = Uint32Array.of(0)
+const nowhere = new Uint32Array()
 
 export function createSequenceMemory(options: SequenceMemoryOptions): SequenceMemory {
   const { native, windowedTokens, isRecurrent, slotTokensMax, states } = options
@@ -73,14 +82,34 @@ export function createSequenceMemory(options: SequenceMemoryOptions): SequenceMe
   function canCutBack(slot: number, length: number): boolean {
     if (native.getSequenceKvCacheMaxPosition(slot) + 1 === length) return true
     if (isRecurrent) return false
-    // All that the window reaches from the new end must still be there.
-    const reach = windowedTokens === null ? 0 : Math.max(0, length - windowedTokens)
+    // All that the window reaches from the next token must still be there.
+    const reach = windowedTokens === null ? 0 : Math.max(0, length - windowedTokens + 1)
     return windowedTokens === null || native.getSequenceKvCacheMinPosition(slot) <= reach
+  }
+
+  async function copyState(target: number, source: number): Promise<void> {
+    await states.pass(
+      (path) => native.saveSequenceStateToFile(path, source, noTokens),
+      (path) => native.loadSequenceStateFromFile(path, target, slotTokensMax),
+    )
+  }
+
+  /**
+   * The library only notes a copy: it is made when the next step begins, and of what the source holds by then. Whoever is
+   * given the source before that, or has the target put aside or brought back to a checkpoint, would get what is another's.
+   * So a token is computed behind the copy, and forgotten.
+   */
+  async function copyWithSlack(target: number, source: number, length: number): Promise<void> {
+    await native.copySequenceStateFromOtherSequence(target, source)
+    native.initBatch(1)
+    native.addToBatch(target, length, anyToken, nowhere)
+    await native.decodeBatch()
+    if (!native.removeTokenCellsFromSequence(target, length, -1)) throw new Error('A copy could not be cut back.')
   }
 
   return {
     isWhole: windowedTokens === null && !isRecurrent,
-    isOfOneLength: isRecurrent,
+    reachTokens: isRecurrent ? 0 : (windowedTokens ?? Infinity),
     canCutBack,
     clear: (slot) => native.disposeSequence(slot),
     cutBack(slot, length) {
@@ -88,16 +117,13 @@ export function createSequenceMemory(options: SequenceMemoryOptions): SequenceMe
       native.disposeSequence(slot)
       return length === 0
     },
-    /**
-     * The library's own copy is made when the next step begins, and of what the source holds by then. Whoever is given the
-     * source before that, or has the target put aside or brought back to a checkpoint, would get what is another's.
-     */
     async copy(target, source) {
+      const length = native.getSequenceKvCacheMaxPosition(source) + 1
+      // A state holds of a window what it reaches from its end, and so cannot be cut back.
+      const keepsSlack = windowedTokens !== null && !isRecurrent && length < slotTokensMax
       try {
-        await states.pass(
-          (path) => native.saveSequenceStateToFile(path, source, noTokens),
-          (path) => native.loadSequenceStateFromFile(path, target, slotTokensMax),
-        )
+        if (keepsSlack) await copyWithSlack(target, source, length)
+        else await copyState(target, source)
         return true
       } catch {
         native.disposeSequence(target)

@@ -3,13 +3,6 @@ import { dropAll, livePins, pinnedLength, selectCheckpoints, usePins, type HeldP
 import type { Checkpoint, SequenceMemory } from './sequence-memory.ts'
 import { commonPrefix, TokenList } from './token-list.ts'
 
-/**
- * Markup that opens an answer is no longer than this. It is computed together with the prompt before it, and the checkpoint
- * between the two taken afterwards: windows keep what so few tokens more would not look at. A step for these alone, of which
- * the prompt of each conversation has one, takes as long as several tokens of an answer.
- */
-const openingTokensMost = 32
-
 /** What was brought into a slot, and what came with it. */
 export type Brought = Pick<Holding, 'pins' | 'checkpoints'> & { readonly tokens: Uint32Array }
 
@@ -123,8 +116,9 @@ export class SlotContents {
     const holding = this.of(slot)
     const next = holding?.due[0]
     if (holding === null || next === undefined) return null
-    const isNearEnd = holding.prompt.tokens.length - next <= openingTokensMost
-    return isNearEnd && !this.#memory.isOfOneLength ? null : next - holding.tokens.length
+    // Within reach they are all taken at the end: a step for the markup alone that opens an answer takes as long as several tokens.
+    const isWithinReach = holding.prompt.tokens.length <= this.#memory.reachTokens
+    return isWithinReach ? null : next - holding.tokens.length
   }
 
   /** Takes the checkpoints that are due at lengths the slot has reached. */
@@ -133,9 +127,7 @@ export class SlotContents {
     const due = holding?.due.filter((length) => length <= holding.tokens.length) ?? []
     if (holding === null || due.length === 0) return
     holding.due = holding.due.slice(due.length)
-    for (const length of due) {
-      if (this.#memory.canCutBack(slot, length)) holding.checkpoints.push(await this.#memory.checkpoint(slot, length))
-    }
+    for (const length of due) holding.checkpoints.push(await this.#memory.checkpoint(slot, length))
     const { kept, dropped } = selectCheckpoints(holding.checkpoints, holding.pins)
     holding.checkpoints = kept
     dropAll(this.#memory, dropped)
