@@ -71,11 +71,6 @@ export type SequenceMemoryOptions = {
   readonly states: StateRoom
 }
 
-/** A state's file can name its tokens, which is of no use where they are known. */
-const noTokens = new Uint32Array()
-const anyToken = Uint32Array.of(0)
-const nowhere = new Uint32Array()
-
 export function createSequenceMemory(options: SequenceMemoryOptions): SequenceMemory {
   const { native, windowedTokens, isRecurrent, slotTokensMax, states } = options
 
@@ -85,26 +80,6 @@ export function createSequenceMemory(options: SequenceMemoryOptions): SequenceMe
     // All that the window reaches from the next token must still be there.
     const reach = windowedTokens === null ? 0 : Math.max(0, length - windowedTokens + 1)
     return windowedTokens === null || native.getSequenceKvCacheMinPosition(slot) <= reach
-  }
-
-  async function copyState(target: number, source: number): Promise<void> {
-    await states.pass(
-      (path) => native.saveSequenceStateToFile(path, source, noTokens),
-      (path) => native.loadSequenceStateFromFile(path, target, slotTokensMax),
-    )
-  }
-
-  /**
-   * The library only notes a copy: it is made when the next step begins, and of what the source holds by then. Whoever is
-   * given the source before that, or has the target put aside or brought back to a checkpoint, would get what is another's.
-   * So a token is computed behind the copy, and forgotten.
-   */
-  async function copyWithSlack(target: number, source: number, length: number): Promise<void> {
-    await native.copySequenceStateFromOtherSequence(target, source)
-    native.initBatch(1)
-    native.addToBatch(target, length, anyToken, nowhere)
-    await native.decodeBatch()
-    if (!native.removeTokenCellsFromSequence(target, length, -1)) throw new Error('A copy could not be cut back.')
   }
 
   return {
@@ -117,19 +92,7 @@ export function createSequenceMemory(options: SequenceMemoryOptions): SequenceMe
       native.disposeSequence(slot)
       return length === 0
     },
-    async copy(target, source) {
-      const length = native.getSequenceKvCacheMaxPosition(source) + 1
-      // A state holds of a window what it reaches from its end, and so cannot be cut back.
-      const keepsSlack = windowedTokens !== null && !isRecurrent && length < slotTokensMax
-      try {
-        if (keepsSlack) await copyWithSlack(target, source, length)
-        else await copyState(target, source)
-        return true
-      } catch {
-        native.disposeSequence(target)
-        return false
-      }
-    },
+    copy: copier(options),
     async checkpoint(slot, length) {
       const checkpoint = options.createCheckpoint()
       await checkpoint.init(native, slot)
@@ -147,5 +110,51 @@ export function createSequenceMemory(options: SequenceMemoryOptions): SequenceMe
         return false
       }
     },
+  }
+}
+
+/** A state's file can name its tokens, which is of no use where they are known. */
+const noTokens = new Uint32Array()
+const anyToken = Uint32Array.of(0)
+const nowhere = new Uint32Array()
+
+/**
+ * The library only notes a copy: it is made when the next step begins, and of what the source holds by then. Whoever is given
+ * the source before that, or has the target put aside or brought back to a checkpoint, would get what is another's. So either
+ * a state is written and taken up, or a token is computed behind the copy, and forgotten.
+ */
+function copier({
+  native,
+  windowedTokens,
+  isRecurrent,
+  slotTokensMax,
+  states,
+}: SequenceMemoryOptions): SequenceMemory['copy'] {
+  async function copyState(target: number, source: number): Promise<void> {
+    await states.pass(
+      (path) => native.saveSequenceStateToFile(path, source, noTokens),
+      (path) => native.loadSequenceStateFromFile(path, target, slotTokensMax),
+    )
+  }
+
+  async function copyAndCompute(target: number, source: number, length: number): Promise<void> {
+    await native.copySequenceStateFromOtherSequence(target, source)
+    native.initBatch(1)
+    native.addToBatch(target, length, anyToken, nowhere)
+    await native.decodeBatch()
+    if (!native.removeTokenCellsFromSequence(target, length, -1)) throw new Error('A copy could not be cut back.')
+  }
+
+  return async (target, source) => {
+    const length = native.getSequenceKvCacheMaxPosition(source) + 1
+    // A state holds of a window what it reaches from its end, and so could not be cut back.
+    const isWindowed = windowedTokens !== null && !isRecurrent && length < slotTokensMax
+    try {
+      await (isWindowed ? copyAndCompute(target, source, length) : copyState(target, source))
+      return true
+    } catch {
+      native.disposeSequence(target)
+      return false
+    }
   }
 }
