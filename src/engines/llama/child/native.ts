@@ -172,6 +172,7 @@ export async function loadNative(
       createCheckpoint: () => new bindings.AddonContextSequenceCheckpoint(),
       windowedTokens: model.fileInsights.swaSize ?? null,
       isRecurrent: model.fileInsights.isRecurrent || model.fileInsights.isHybrid,
+      isOnCard: llama.gpu !== false,
       slotTokensMax: context.contextSize,
       states,
     }),

@@ -67,6 +67,8 @@ export type SequenceMemoryOptions = {
   readonly windowedTokens: number | null
   /** The model carries a running state, which cannot be cut back at all. */
   readonly isRecurrent: boolean
+  /** A graphics card has the memory, and copies it faster than it could leave the card. */
+  readonly isOnCard: boolean
   readonly slotTokensMax: number
   readonly states: StateRoom
 }
@@ -123,13 +125,9 @@ const nowhere = new Uint32Array()
  * the source before that, or has the target put aside or brought back to a checkpoint, would get what is another's. So either
  * a state is written and taken up, or a token is computed behind the copy, and forgotten.
  */
-function copier({
-  native,
-  windowedTokens,
-  isRecurrent,
-  slotTokensMax,
-  states,
-}: SequenceMemoryOptions): SequenceMemory['copy'] {
+function copier(options: SequenceMemoryOptions): SequenceMemory['copy'] {
+  const { native, windowedTokens, isRecurrent, isOnCard, slotTokensMax, states } = options
+
   async function copyState(target: number, source: number): Promise<void> {
     await states.pass(
       (path) => native.saveSequenceStateToFile(path, source, noTokens),
@@ -148,9 +146,10 @@ function copier({
   return async (target, source) => {
     const length = native.getSequenceKvCacheMaxPosition(source) + 1
     // A state holds of a window what it reaches from its end, and so could not be cut back.
-    const isWindowed = windowedTokens !== null && !isRecurrent && length < slotTokensMax
+    const isBetterWhole = isOnCard || windowedTokens !== null
+    const mayCompute = !isRecurrent && length < slotTokensMax
     try {
-      await (isWindowed ? copyAndCompute(target, source, length) : copyState(target, source))
+      await (isBetterWhole && mayCompute ? copyAndCompute(target, source, length) : copyState(target, source))
       return true
     } catch {
       native.disposeSequence(target)
