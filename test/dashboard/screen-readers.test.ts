@@ -1,7 +1,8 @@
 // What a screen reader says of a page comes from names, descriptions and states, and from where the focus is.
 
-import { equal, ok } from 'node:assert/strict'
+import { deepEqual, equal, ok } from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import { until } from '../harness/start-service.ts'
 import { baseOf } from './harness/ask.ts'
 import { openDashboard } from './harness/open-dashboard.ts'
 import { useDashboard } from './harness/use-dashboard.ts'
@@ -65,6 +66,27 @@ suite('to a screen reader', () => {
     await stranger.page.getByLabel('Password').fill('not the password')
     await stranger.page.getByLabel('Password').press('Enter')
     await stranger.page.getByRole('alert').getByText('That did not sign you in.').waitFor()
+    await stranger.context.close()
+  })
+
+  test('what a sign-in lacks is said at its field, and nothing is asked of the service', async () => {
+    const { browser, service } = dashboard()
+    const stranger = await openDashboard(browser, service)
+    const { page } = stranger
+    const asked: string[] = []
+    page.on('request', (request) => request.method() === 'POST' && asked.push(request.url()))
+    await page.goto(`${stranger.origin}/login`)
+    const lacking = async (label: string) => {
+      const field = page.getByLabel(label)
+      await until(() => field.evaluate((one) => one === document.activeElement), `${label} is not where one is.`)
+      ok(await field.evaluate((one) => (one as HTMLInputElement).validity.valueMissing))
+    }
+    await page.getByRole('button', { name: 'Continue', exact: true }).click()
+    await lacking('Email')
+    await page.getByLabel('Email').fill('nobody@example.com')
+    await page.getByLabel('Email').press('Enter')
+    await lacking('Password')
+    deepEqual(asked, [])
     await stranger.context.close()
   })
 })

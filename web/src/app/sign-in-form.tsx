@@ -66,6 +66,7 @@ function StartStep({ known, isBusy, attempt }: StepProps & { readonly known: str
           label="Password"
           type="password"
           autoComplete="current-password"
+          required
           value={password}
           onText={setPassword}
         />
@@ -96,6 +97,7 @@ function CodeStep({ isBusy, attempt }: StepProps) {
           inputMode="numeric"
           autoComplete="one-time-code"
           autoFocus
+          required
           value={code}
           onText={setCode}
         />
@@ -123,6 +125,7 @@ function RecoveryCodeField({ code, onCode, isFirst = false }: RecoveryCodeProps)
       isMono
       autoComplete="off"
       autoFocus={isFirst}
+      required
       value={code}
       onText={onCode}
       hint="Each code works once."
@@ -140,7 +143,7 @@ function RecoveryStep({ known, isBusy, attempt }: StepProps & { readonly known: 
         attempt(() => api('POST /api/v1/session/recovery', { body: { email, recoveryCode: recoveryCode.trim() } }))
       }
     >
-      <TextField label="Email" type="email" autoComplete="username" value={email} onText={setEmail} />
+      <TextField label="Email" type="email" autoComplete="username" required value={email} onText={setEmail} />
       <RecoveryCodeField code={recoveryCode} onCode={setCode} />
       <Button type="submit" look="primary" isBusy={isBusy}>
         Continue
@@ -151,7 +154,10 @@ function RecoveryStep({ known, isBusy, attempt }: StepProps & { readonly known: 
 
 type FormProps = {
   readonly onSend: () => unknown
-  /** What is typed into it is worth nothing once it is left, so nobody is asked. */
+  /**
+   * What is typed into it is worth nothing once it is left, so nobody is asked. The browser says what is missing, since it
+   * knows what it has filled in itself before a page does.
+   */
   readonly isPassing?: boolean
   readonly children: React.ReactNode
 }
@@ -162,7 +168,7 @@ export function Form({ onSend, isPassing = false, children }: FormProps) {
     void onSend()
   }
   return (
-    <form noValidate data-kept={!isPassing || undefined} onSubmit={send}>
+    <form noValidate={!isPassing} data-kept={!isPassing || undefined} onSubmit={send}>
       <Stack>{children}</Stack>
     </form>
   )
