@@ -40,8 +40,9 @@ export async function checkEarlierTurns({ service, failures, label, model, logpr
   }
   const first = await choose(begun)
   await choose(goesOn(100))
-  const { usage, choices } = await choose(goesOn(200))
+  const warm = await choose(goesOn(200))
   const cold = await choose(goesOn(200), await createOrganizationKey(service, 'Another'))
+  const { usage } = warm
   const cached = usage.prompt_tokens_details?.cached_tokens ?? 0
   failures.check(`${label}, kept of an earlier turn`, () => {
     // All of the first turn but the markup that opened its answer.
@@ -49,14 +50,14 @@ export async function checkEarlierTurns({ service, failures, label, model, logpr
     ok(cached < usage.prompt_tokens / 2, `${cached} of ${usage.prompt_tokens}`)
   })
   failures.check(`${label}, an earlier turn`, () => {
-    for (const { token, logprob } of likeliest({ choices }).slice(0, comparedTokens)) {
+    for (const { token, logprob } of likeliest(warm).slice(0, comparedTokens)) {
       const other = likeliest(cold).find((one) => one.token === token)?.logprob ?? -Infinity
       ok(Math.abs(other - logprob) <= logprobMost, `${JSON.stringify(token)}: ${logprob}, else ${other}`)
     }
   })
 }
 
-function likeliest({ choices: [choice] }: Pick<Answer, 'choices'>): Token['top_logprobs'] {
+function likeliest({ choices: [choice] }: Answer): Token['top_logprobs'] {
   return choice.logprobs.content[0].top_logprobs
 }
 

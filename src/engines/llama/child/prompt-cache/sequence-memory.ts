@@ -128,32 +128,35 @@ const nowhere = new Uint32Array()
 function copier(options: SequenceMemoryOptions): SequenceMemory['copy'] {
   const { native, windowedTokens, isRecurrent, isOnCard, slotTokensMax, states } = options
 
-  async function copyState(target: number, source: number): Promise<void> {
-    await states.pass(
-      (path) => native.saveSequenceStateToFile(path, source, noTokens),
-      (path) => native.loadSequenceStateFromFile(path, target, slotTokensMax),
-    )
-  }
-
-  async function copyAndCompute(target: number, source: number, length: number): Promise<void> {
-    await native.copySequenceStateFromOtherSequence(target, source)
-    native.initBatch(1)
-    native.addToBatch(target, length, anyToken, nowhere)
-    await native.decodeBatch()
-    if (!native.removeTokenCellsFromSequence(target, length, -1)) throw new Error('A copy could not be cut back.')
-  }
-
-  return async (target, source) => {
-    const length = native.getSequenceKvCacheMaxPosition(source) + 1
-    // A state holds of a window what it reaches from its end, and so could not be cut back.
-    const isBetterWhole = isOnCard || windowedTokens !== null
-    const mayCompute = !isRecurrent && length < slotTokensMax
+  async function copyState(target: number, source: number): Promise<boolean> {
     try {
-      await (isBetterWhole && mayCompute ? copyAndCompute(target, source, length) : copyState(target, source))
+      await states.pass(
+        (path) => native.saveSequenceStateToFile(path, source, noTokens),
+        (path) => native.loadSequenceStateFromFile(path, target, slotTokensMax),
+      )
       return true
     } catch {
       native.disposeSequence(target)
       return false
     }
+  }
+
+  /** Rejects where the token cannot be computed: the copy is noted still, and whatever is in the target then would be lost. */
+  async function copyAndCompute(target: number, source: number, length: number): Promise<boolean> {
+    await native.copySequenceStateFromOtherSequence(target, source)
+    native.initBatch(1)
+    native.addToBatch(target, length, anyToken, nowhere)
+    await native.decodeBatch()
+    if (native.removeTokenCellsFromSequence(target, length, -1)) return true
+    native.disposeSequence(target)
+    return false
+  }
+
+  return (target, source) => {
+    const length = native.getSequenceKvCacheMaxPosition(source) + 1
+    // A state holds of a window what it reaches from its end, and so could not be cut back.
+    const isBetterInside = isOnCard || windowedTokens !== null
+    const isPossibleInside = !isRecurrent && length < slotTokensMax
+    return isBetterInside && isPossibleInside ? copyAndCompute(target, source, length) : copyState(target, source)
   }
 }
