@@ -31,6 +31,7 @@ test('a reader that waits is told of the end', async () => {
   failed.end(new Error('broken'))
   assert.equal((await waiting[0]).done, true)
   await assert.rejects(waiting[1], /broken/)
+  assert.equal((await failed.next()).done, true)
 })
 
 test('a stream whose reader leaves says so once, and only before its end', async () => {

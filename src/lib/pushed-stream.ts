@@ -32,9 +32,10 @@ export class PushedStream<Item> implements AsyncIterableIterator<Item> {
   /** Ends the stream, with a failure that its reader is thrown or without one. A second call changes nothing. */
   end(failure: Error | null = null): void {
     if (this.#end !== null) return
-    this.#end = { failure }
     const reader = this.#reader
     this.#reader = null
+    // A reader that waits is thrown it now.
+    this.#end = { failure: reader === null ? failure : null }
     if (failure === null) reader?.resolve({ done: true, value: undefined })
     else reader?.reject(failure)
   }
