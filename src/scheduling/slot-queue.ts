@@ -72,9 +72,11 @@ export class SlotQueue {
    * of all others as soon as any of these is free, and then the next guest may come.
    */
   mayBegin(owner: Owner): boolean {
-    const { slots, guestSlots = () => 0, clock } = this.#options
-    if (this.#running < slots()) return this.#shares.mayBegin(owner, slots(), clock.monotonicMs(), guestSlots())
-    return this.#running < slots() + guestSlots() && this.#shares.runningOf(owner.organizationId) === 0
+    const { clock } = this.#options
+    const slots = this.#options.slots()
+    const guestSlots = this.#options.guestSlots?.() ?? 0
+    if (this.#running < slots) return this.#shares.mayBegin(owner, slots, clock.monotonicMs(), guestSlots)
+    return this.#running < slots + guestSlots && this.#shares.runningOf(owner.organizationId) === 0
   }
 
   /** Makes room for a request, where it must be at the cost of others. Throws `overloaded` when there is none. */

@@ -44,7 +44,7 @@ export type Turn =
   | { readonly kind: 'goes-on' | 'next-leg' }
   | { readonly kind: 'ends'; readonly reason: FinishReason; readonly isEnginesEnd: boolean }
 
-const goesOn: Turn = { kind: 'goes-on' }
+export const goesOn: Turn = { kind: 'goes-on' }
 const nextLeg: Turn = { kind: 'next-leg' }
 
 export class AnswerCourse {
@@ -250,6 +250,7 @@ export class AnswerCourse {
   #accept(id: number, logprob: TokenIdLogprob | null): FinishReason | null {
     const { reader } = this.#parts
     const described = logprob === null ? null : describeLogprob(id, logprob, reader)
+    if (this.#grammar === null && this.#anew.bytesLeft === 0) return this.#writer.accept(id, described, null)
     const bytes = Buffer.from(reader.bytesOf(id))
     if (this.#grammar !== null) this.#anew.note(bytes)
     if (this.#anew.bytesLeft === 0) return this.#writer.accept(id, described, null)

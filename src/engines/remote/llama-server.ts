@@ -8,6 +8,7 @@ import { z } from 'zod'
 import type { TableReader } from '../text/model-text.ts'
 import {
   CountCheck,
+  listTokens,
   malformed,
   ReplicaFault,
   type Ask,
@@ -86,7 +87,7 @@ function toRequest(request: TokenRequest): HttpRequest {
   const { sampling, slot, logprobsTop, grammar } = request
   const banned = request.bannedTokens.map((token) => [token, false] as const)
   const body = {
-    prompt: [...request.tokens],
+    prompt: listTokens(request.tokens),
     n_predict: request.outputTokensMax,
     stream: logprobsTop === null,
     return_tokens: true,
@@ -150,7 +151,7 @@ class Reader implements RecordReader {
     const logprobs = [...(step.logprobs ?? [])]
     for (let at = logprobs.length - 1; at >= 0; at--) {
       if (logprobs[at] !== null) continue
-      const prompt = [...tokens, ...step.ids.slice(0, at)]
+      const prompt = [...listTokens(tokens), ...step.ids.slice(0, at)]
       const wanted = {
         id: step.ids[at] ?? 0,
         top: this.#request.logprobsTop ?? 0,

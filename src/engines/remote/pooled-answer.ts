@@ -146,8 +146,13 @@ export abstract class PooledAnswer implements Prepared, UnderWay {
     while (this.isUsedUp) await this.#change()
   }
 
+  /** Whether its reader has left so much unread that no more is to be taken. */
+  protected get isBehind(): boolean {
+    return this.#unread >= unreadMax
+  }
+
   protected async untilRead(): Promise<void> {
-    while (this.#unread >= unreadMax) await this.#change()
+    while (this.isBehind) await this.#change()
   }
 
   protected emit(event: GenerationEvent): void {

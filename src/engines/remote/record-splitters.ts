@@ -5,20 +5,27 @@ import { malformed, type ReplicaFault, type ReplicaRecord } from './dialect.ts'
 /** A record of one step is a few hundred bytes; those that repeat a whole answer with its probabilities grow to this and no further. */
 const recordBytesMax = 8 * 1_024 * 1_024
 
+/** Takes a body apart, piece by piece. */
+export interface RecordSplitter {
+  push(bytes: Buffer): readonly ReplicaRecord[]
+  /** The body has ended: what it ends with. Throws a ReplicaFault where that is within a record. */
+  end(): readonly ReplicaRecord[]
+}
+
 /**
  * Splits a stream of server-sent events into records.
  *
  * Only what a blank line ends is a record: half of one is never taken for the whole, not even where it happens to be JSON.
  */
-export class EventSplitter {
+export class EventSplitter implements RecordSplitter {
   #pending: Buffer = Buffer.alloc(0)
   #data: string[] = []
   /** The characters of the lines that the record has so far. */
   #length = 0
 
-  /** Whether some of a record has come without its end. */
-  get isWithin(): boolean {
-    return this.#pending.length > 0 || this.#data.length > 0
+  end(): readonly ReplicaRecord[] {
+    if (this.#pending.length > 0 || this.#data.length > 0) throw endedWithin()
+    return []
   }
 
   push(bytes: Buffer): ReplicaRecord[] {
@@ -53,11 +60,12 @@ export class EventSplitter {
 }
 
 /** Splits a stream of lines of JSON into records; half a line is never taken for the whole. */
-export class LineSplitter {
+export class LineSplitter implements RecordSplitter {
   #pending: Buffer = Buffer.alloc(0)
 
-  get isWithin(): boolean {
-    return this.#pending.length > 0
+  end(): readonly ReplicaRecord[] {
+    if (this.#pending.length > 0) throw endedWithin()
+    return []
   }
 
   push(bytes: Buffer): ReplicaRecord[] {
@@ -76,19 +84,28 @@ export class LineSplitter {
 }
 
 /** A whole body that is one record. */
-export class WholeBody {
+export class WholeBody implements RecordSplitter {
   readonly #pieces: Buffer[] = []
   #bytes = 0
 
-  push(bytes: Buffer): void {
+  push(bytes: Buffer): readonly ReplicaRecord[] {
     this.#pieces.push(bytes)
     this.#bytes += bytes.length
     if (this.#bytes > recordBytesMax * 8) throw malformed('It sent a body without an end.')
+    return []
+  }
+
+  end(): readonly ReplicaRecord[] {
+    return [{ kind: 'json', value: this.toJson() }]
   }
 
   toJson(): unknown {
     return parse(Buffer.concat(this.#pieces).toString())
   }
+}
+
+function endedWithin(): ReplicaFault {
+  return malformed('Its stream ended within a record.')
 }
 
 function endless(): ReplicaFault {

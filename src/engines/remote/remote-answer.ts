@@ -1,7 +1,7 @@
 import { PromptLongerThanExpected, type RunTerms } from '../../core/engine.ts'
 import { zeroUsage, type EngineRequest, type Usage } from '../../core/generation.ts'
 import type { PreparedText } from '../text/prepared-text.ts'
-import { AnswerCourse, type Turn } from './answer-course.ts'
+import { AnswerCourse, goesOn, type Turn } from './answer-course.ts'
 import { ReplicaFault, type TokenStep } from './dialect.ts'
 import { PooledAnswer } from './pooled-answer.ts'
 import type { AskedLeg, RunningLeg, Workplace } from './workplace.ts'
@@ -149,7 +149,7 @@ export class RemoteAnswer extends PooledAnswer {
     } finally {
       // What comes behind the end is waited for by nobody; read to its end, a connection serves another request.
       if (reading.isEnded) void drain(steps)
-      else if (!isStopped) void steps.return(undefined).catch(() => {})
+      else if (!isStopped) void steps.return?.()?.catch(() => {})
     }
   }
 
@@ -160,24 +160,31 @@ export class RemoteAnswer extends PooledAnswer {
       if (step.cachedTokens !== undefined && reading.isFirstLeg) course.countCached(step.cachedTokens)
       reading.isEnded ||= step.end !== undefined
       // What comes behind the last token is read for the counts alone.
-      const turn: Turn = ending ?? reading.ending ?? (await this.#take(step, course))
+      const taken: Turn | Promise<Turn> = ending ?? reading.ending ?? this.#take(step, course)
+      const turn: Turn = taken instanceof Promise ? await taken : taken
       if (turn.kind === 'next-leg' || (turn.kind === 'ends' && !turn.isEnginesEnd)) ending = turn
       else if (turn.kind === 'ends') reading.ending = turn
     }
     return ending ?? (reading.isEnded ? reading.ending : null)
   }
 
-  async #take(step: TokenStep, course: AnswerCourse): Promise<Turn> {
+  /** A promise where the answer has to wait before it takes all of the step. */
+  #take(step: TokenStep, course: AnswerCourse, first = 0): Turn | Promise<Turn> {
     if (step.ids.length > 0) course.start()
-    for (const [index, id] of step.ids.entries()) {
-      if (this.isUsedUp) await this.untilAllowed()
-      const turn = course.take(id, step.logprobs?.[index] ?? null)
+    for (let index = first; index < step.ids.length; index++) {
+      if (this.isUsedUp) return this.untilAllowed().then(() => this.#take(step, course, index))
+      const turn = course.take(step.ids[index] as number, step.logprobs?.[index] ?? null)
       this.counted()
       if (turn.kind !== 'goes-on') return turn
     }
-    await this.untilRead()
-    return step.end === undefined ? { kind: 'goes-on' } : course.legEnded(step.end)
+    if (this.isBehind) return this.untilRead().then(() => legTurn(step, course))
+    return legTurn(step, course)
   }
+}
+
+/** What a step that was taken does to its leg. */
+function legTurn({ end }: TokenStep, course: AnswerCourse): Turn {
+  return end === undefined ? goesOn : course.legEnded(end)
 }
 
 /** Reads a leg that was stopped to its end, for what that says of the prompt. */
@@ -192,7 +199,7 @@ async function countRest(steps: RunningLeg['steps'], course: AnswerCourse): Prom
   }
 }
 
-async function drain(steps: AsyncGenerator<unknown>): Promise<void> {
+async function drain(steps: AsyncIterator<unknown>): Promise<void> {
   try {
     while ((await steps.next()).done !== true) continue
   } catch {

@@ -8,6 +8,7 @@ import {
   type Dialect,
   type HttpRequest,
   type RecordReader,
+  type ReplicaRecord,
   type ReplicaConnection,
   type ReplicaFacts,
   type ReplicaKind,
@@ -102,18 +103,25 @@ export class RemoteReplica implements ReplicaConnection {
   /** Has an answer made. */
   generate(request: TokenRequest, reader: TableReader, terms: GenerationTerms): ReplicaAnswer {
     const facts = this.#facts
+    if (facts === null) throw new ReplicaFault('refused', 'It was not proved yet.')
     const records = this.dialect.createReader(request, reader)
     const closing = new AbortController()
-    const signal = AbortSignal.any([terms.signal, closing.signal])
+    const close = () => closing.abort()
+    terms.signal.addEventListener('abort', close, { once: true })
+    if (terms.signal.aborted) close()
     let cancelClosing = () => {}
+    const onOver = () => {
+      cancelClosing()
+      terms.signal.removeEventListener('abort', close)
+    }
     return {
-      steps: this.#steps({ ...terms, request, facts, records, signal, onOver: () => cancelClosing() }),
+      steps: this.#steps({ ...terms, request, facts, records, signal: closing.signal, onOver }),
       stop: () => {
         const asked = this.#tellsOfPromptAtEnd(facts) ? this.#toAbort(request, facts) : null
         if (asked === null || records.stopped === undefined) return false
         records.stopped()
-        cancelClosing = this.#clock.after(lastRecordMsMax, () => closing.abort())
-        this.#client.ask(asked, abortMsMax).catch(() => closing.abort())
+        cancelClosing = this.#clock.after(lastRecordMsMax, close)
+        this.#client.ask(asked, abortMsMax).catch(close)
         return true
       },
     }
@@ -132,32 +140,49 @@ export class RemoteReplica implements ReplicaConnection {
     return steps
   }
 
-  async *#steps(generation: Generation): AsyncGenerator<readonly TokenStep[]> {
-    const { request, facts, records, signal, onOver } = generation
-    if (facts === null) throw new ReplicaFault('refused', 'It was not proved yet.')
-    let hasBegun = false
-    const terms = { signal, betweenMsMax, firstMsMax: this.#firstMsMax(generation), hasBegun: () => hasBegun }
-    const http = this.dialect.toRequest(request, facts)
+  #steps(generation: Generation): AsyncIterableIterator<readonly TokenStep[]> {
+    const { request, facts, records, signal } = generation
     const headers = request.traceparent === null ? {} : { traceparent: request.traceparent }
+    let hasBegun = false
     let isOver = false
-    try {
-      for await (const some of this.#client.open({ ...http, headers }, terms)) {
-        const steps = some.map((record) => records.read(record))
-        hasBegun ||= steps.some(({ ids }) => ids.length > 0)
-        isOver ||= steps.some(({ end }) => end !== undefined)
-        yield await this.#whole(steps, records)
-      }
-      isOver = true
-      records.end()
-    } finally {
-      onOver?.()
-      if (!isOver) this.#abort(request, facts)
+    const take = (some: readonly ReplicaRecord[]) => {
+      const steps = some.map((record) => records.read(record))
+      hasBegun ||= steps.some(({ ids }) => ids.length > 0)
+      isOver ||= steps.some(({ end }) => end !== undefined)
+      generation.onSteps?.(steps)
+      return steps
     }
+    const steps = this.#client.open(
+      { ...this.dialect.toRequest(request, facts), headers },
+      {
+        signal,
+        betweenMsMax,
+        firstMsMax: this.#firstMsMax(generation),
+        hasBegun: () => hasBegun,
+        take,
+        ended: () => {
+          isOver = true
+          records.end()
+        },
+        onOver: () => {
+          generation.onOver?.()
+          if (!isOver) this.#abort(request, facts)
+        },
+      },
+    )
+    const { complete } = records
+    return complete === undefined || request.logprobsTop === null ? steps : this.#completed(steps, complete)
   }
 
-  async #whole(steps: readonly TokenStep[], { complete }: RecordReader): Promise<readonly TokenStep[]> {
-    if (complete === undefined || !steps.some(({ logprobs }) => logprobs?.includes(null) === true)) return steps
-    return Promise.all(steps.map((step) => complete(step, (request) => this.#client.ask(request, askMsMax))))
+  /** With the log-probabilities that the replica has told none of. */
+  async *#completed(
+    steps: AsyncIterable<readonly TokenStep[]>,
+    complete: NonNullable<RecordReader['complete']>,
+  ): AsyncGenerator<readonly TokenStep[], undefined> {
+    const ask: Ask = (request) => this.#client.ask(request, askMsMax)
+    const completed = (step: TokenStep) =>
+      step.logprobs?.includes(null) === true ? complete(step, ask) : Promise.resolve(step)
+    for await (const some of steps) yield await Promise.all(some.map(completed))
   }
 
   /** How long the first record may take, and each after it before the first output. */
@@ -174,19 +199,19 @@ export class RemoteReplica implements ReplicaConnection {
     if (asked !== null) this.#client.ask(asked, abortMsMax).catch(() => {})
   }
 
-  #toAbort({ requestId }: TokenRequest, facts: ReplicaFacts | null): HttpRequest | null {
-    return (facts === null ? null : this.dialect.abort?.(requestId, facts)) ?? null
+  #toAbort({ requestId }: TokenRequest, facts: ReplicaFacts): HttpRequest | null {
+    return this.dialect.abort?.(requestId, facts) ?? null
   }
 
-  #tellsOfPromptAtEnd(facts: ReplicaFacts | null): boolean {
-    return this.dialect.cachedTokens === 'end' && facts?.missing.includes('--enable-prompt-tokens-details') === false
+  #tellsOfPromptAtEnd({ missing }: ReplicaFacts): boolean {
+    return this.dialect.cachedTokens === 'end' && !missing.includes('--enable-prompt-tokens-details')
   }
 }
 
 /** An answer that a replica makes. */
 export type ReplicaAnswer = {
   /** Throws a ReplicaFault where it fails; a reader that leaves ends it. */
-  readonly steps: AsyncGenerator<readonly TokenStep[]>
+  readonly steps: AsyncIterableIterator<readonly TokenStep[]>
   /**
    * Has the replica end it, for the sake of what that says of the prompt at an answer's end: the steps go on until then. False,
    * and nothing is done, where it would say nothing.
@@ -200,11 +225,13 @@ export type GenerationTerms = {
   readonly tokensPerSecond: number | null
   /** Whether no other replica could be asked instead: then giving it up early would help nobody. */
   readonly isAlone: boolean
+  /** Told of the steps as they come, whenever they are read. */
+  onSteps?(steps: readonly TokenStep[]): void
 }
 
 type Generation = GenerationTerms & {
   readonly request: TokenRequest
-  readonly facts: ReplicaFacts | null
+  readonly facts: ReplicaFacts
   readonly records: RecordReader
   onOver?(): void
 }

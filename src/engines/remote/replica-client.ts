@@ -5,9 +5,10 @@ import { Agent as HttpAgent, request as httpRequest, type ClientRequest, type In
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import type { Socket } from 'node:net'
 import { afterReading, type Clock } from '../../lib/clock.ts'
-import { codeOf, messageOf } from '../../lib/message-of.ts'
+import { codeOf, messageOf, toError } from '../../lib/message-of.ts'
 import { ReplicaFault, malformed, type FaultKind, type HttpRequest, type ReplicaRecord } from './dialect.ts'
-import { EventSplitter, LineSplitter, WholeBody } from './record-splitters.ts'
+import { EventSplitter, LineSplitter, WholeBody, type RecordSplitter } from './record-splitters.ts'
+import { ReplicaBody } from './replica-body.ts'
 
 export type ReplicaClientOptions = {
   readonly address: URL
@@ -17,14 +18,22 @@ export type ReplicaClientOptions = {
   readonly clock: Clock
 }
 
-export type OpenTerms = {
+export type OpenTerms<Item> = {
   readonly signal: AbortSignal
   /** From the connection to the first piece of the body, and between two of them until output has begun. */
   readonly firstMsMax: number
   readonly betweenMsMax: number
   /** Whether the records so far brought output. Those before only say how far a prompt is computed. */
   hasBegun(): boolean
+  /** What the records of a piece bring. Throws a ReplicaFault where they are none of an answer. */
+  take(records: readonly ReplicaRecord[]): Item
+  /** The body has ended. Throws a ReplicaFault where the answer had not. */
+  ended?(): void
+  /** Called once: the answer was read to its end, has failed or was left. */
+  onOver?(): void
 }
+
+type SendTerms = Pick<OpenTerms<unknown>, 'signal' | 'firstMsMax'>
 
 const connectMsMax = 1_000
 /** What a replica says of why it failed, for the log. */
@@ -67,35 +76,33 @@ export class ReplicaClient {
     return isJson(response) ? body.toJson() : null
   }
 
-  /** The records of an answer as they come, those of each piece of the body together. Throws a ReplicaFault where it fails. */
-  async *open(request: HttpRequest, terms: OpenTerms): AsyncGenerator<readonly ReplicaRecord[]> {
-    const response = await this.#send(request, terms)
-    const { clock } = this.#options
-    const splitter = splitterFor(response)
-    if (splitter === null && !isJson(response)) {
-      response.destroy()
-      throw malformed('It answered with neither events nor JSON.')
+  /** Asks for an answer, and returns what its records bring, those of each piece of the body together. */
+  open<Item>(request: HttpRequest, terms: OpenTerms<Item>): ReplicaBody<Item> {
+    let splitter: RecordSplitter = new WholeBody()
+    const taken = (records: readonly ReplicaRecord[]) => (records.length > 0 ? terms.take(records) : null)
+    const body = new ReplicaBody<Item>({
+      clock: this.#options.clock,
+      waitMsMax: () => (terms.hasBegun() ? terms.betweenMsMax : terms.firstMsMax),
+      take: (bytes) => taken(splitter.push(bytes)),
+      end: () => taken(splitter.end()),
+      ...(terms.ended !== undefined && { ended: terms.ended }),
+      ...(terms.onOver !== undefined && { onOver: terms.onOver }),
+    })
+    const attach = (response: IncomingMessage) => {
+      splitter = splitterFor(response)
+      body.attach(response)
     }
-    const wait = { ms: terms.firstMsMax }
-    if (splitter === null) {
-      const body = new WholeBody()
-      for await (const bytes of pieces(response, clock, wait)) body.push(bytes)
-      yield [{ kind: 'json', value: body.toJson() }]
-      return
-    }
-    for await (const bytes of pieces(response, clock, wait)) {
-      const records = splitter.push(bytes)
-      if (records.length > 0) yield records
-      if (terms.hasBegun()) wait.ms = terms.betweenMsMax
-    }
-    if (splitter.isWithin) throw malformed('Its stream ended within a record.')
+    this.#send(request, terms)
+      .then(attach)
+      .catch((error: unknown) => body.fail(toError(error)))
+    return body
   }
 
   close(): void {
     this.#agent.destroy()
   }
 
-  async #send(request: HttpRequest, terms: Pick<OpenTerms, 'signal' | 'firstMsMax'>): Promise<IncomingMessage> {
+  async #send(request: HttpRequest, terms: SendTerms): Promise<IncomingMessage> {
     const [path = ''] = request.path.split('?')
     if (!this.#paths.has(path)) throw new Error(`The path ${path} is none of the dialect's.`)
     const body = request.body === undefined ? null : JSON.stringify(request.body)
@@ -115,7 +122,7 @@ export class ReplicaClient {
     { method, path, headers = {} }: HttpRequest,
     body: string | null,
     agent: HttpAgent | HttpsAgent | false,
-    { signal, firstMsMax }: Pick<OpenTerms, 'signal' | 'firstMsMax'>,
+    { signal, firstMsMax }: SendTerms,
   ): Promise<IncomingMessage> {
     const { address, key, clock } = this.#options
     const send = address.protocol === 'https:' ? httpsRequest : httpRequest
@@ -208,38 +215,23 @@ function kindOf(status: number): FaultKind {
   return status >= 400 && status < 500 ? 'rejected' : 'status'
 }
 
-/** What takes a body apart that comes as a stream; null for one that does not. */
-function splitterFor({ headers }: IncomingMessage): Pick<EventSplitter, 'push' | 'isWithin'> | null {
-  const type = headers['content-type'] ?? ''
+/** What takes a body apart. Throws a ReplicaFault, and closes the connection, where it is none that an answer has. */
+function splitterFor(response: IncomingMessage): RecordSplitter {
+  const type = response.headers['content-type'] ?? ''
   if (type.startsWith('text/event-stream')) return new EventSplitter()
-  return type.startsWith('application/x-ndjson') ? new LineSplitter() : null
+  if (type.startsWith('application/x-ndjson')) return new LineSplitter()
+  if (isJson(response)) return new WholeBody()
+  response.destroy()
+  throw malformed('It answered with neither events nor JSON.')
 }
 
 function isJson({ headers }: IncomingMessage): boolean {
   return headers['content-type']?.startsWith('application/json') === true
 }
 
-/** The pieces of a body, of which each must come within a time. Throws a ReplicaFault where the body is cut off. */
-async function* pieces(
-  response: IncomingMessage,
-  clock: Clock,
-  wait: number | { readonly ms: number },
-): AsyncGenerator<Buffer> {
-  const iterator: AsyncIterator<Buffer> = response[Symbol.asyncIterator]()
-  try {
-    for (;;) {
-      const cancel = afterReading(clock, typeof wait === 'number' ? wait : wait.ms, () =>
-        response.destroy(new ReplicaFault('timeout', 'It stopped in the midst of its answer.')),
-      )
-      const read = await iterator.next().finally(cancel)
-      if (read.done === true) break
-      yield read.value
-    }
-  } catch (error) {
-    if (error instanceof ReplicaFault || (error instanceof Error && error.name === 'AbortError')) throw error
-    throw malformed('Its answer was cut off.', error)
-  } finally {
-    response.destroy()
-  }
-  if (!response.complete) throw malformed('Its answer was cut off.')
+/** The pieces of a body, of which each must come within a time. */
+function pieces(response: IncomingMessage, clock: Clock, waitMsMax: number): ReplicaBody<Buffer> {
+  const body = new ReplicaBody<Buffer>({ clock, waitMsMax: () => waitMsMax, take: (bytes) => bytes })
+  body.attach(response)
+  return body
 }

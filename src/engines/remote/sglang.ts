@@ -6,6 +6,7 @@ import type { TableReader } from '../text/model-text.ts'
 import {
   CountCheck,
   isNotTaken,
+  listTokens,
   malformed,
   ReplicaFault,
   type Ask,
@@ -83,7 +84,7 @@ function toRequest(request: TokenRequest): HttpRequest {
   const { sampling, grammar, logprobsTop } = request
   const biases = [...sampling.logitBias, ...request.bannedTokens.map((token) => [token, -1e9] as const)]
   const body = {
-    input_ids: [...request.tokens],
+    input_ids: listTokens(request.tokens),
     stream: true,
     rid: request.requestId,
     extra_key: request.isolation,

@@ -10,6 +10,7 @@ import type { TableReader } from '../text/model-text.ts'
 import {
   CountCheck,
   isNotTaken,
+  listTokens,
   malformed,
   type Ask,
   type Dialect,
@@ -132,7 +133,7 @@ function toRequest(request: TokenRequest, { modelName, route }: ReplicaFacts): H
     stream_options: { include_usage: true },
     cache_salt: request.isolation,
   }
-  const tokens = [...request.tokens]
+  const tokens = listTokens(request.tokens)
   if (route === generatePath) {
     // With a reasoning parser a grammar would wait for the end of a thought that the prompt has closed.
     const sampled = grammar === null ? params : { ...params, reasoning_ended: true }

@@ -48,7 +48,7 @@ export type AskedLeg = {
 export type RunningLeg = {
   readonly replicaId: string
   readonly routing: RoutingReason
-  readonly steps: AsyncGenerator<readonly TokenStep[]>
+  readonly steps: AsyncIterableIterator<readonly TokenStep[]>
   /**
    * Has the replica end it, where it says only then how much of the prompt it had: the steps go on until then. False, and
    * nothing is done, elsewhere.

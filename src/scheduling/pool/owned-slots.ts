@@ -38,16 +38,8 @@ export class OwnedSlots {
 
   /** The free slot that holds most of a prompt, or else the one used longest ago; null where none is free. */
   take(organizationId: string, chain: BlockChain): TakenSlot | null {
-    const free = this.#slots.filter(({ isBusy }) => !isBusy)
     // Where all are in use elsewhere, one of those is waited for at the replica.
-    const unused = free.filter(({ id }) => !this.#isUsedElsewhere(id))
-    let best: Slot | null = null
-    let bestShared = -1
-    for (const slot of unused.length > 0 ? unused : free) {
-      const shared = slot.organizationId === organizationId ? sharedBlocks(slot.chain, chain) : 0
-      const isBetter = shared > bestShared || (shared === bestShared && slot.usedAt < (best?.usedAt ?? Infinity))
-      if (isBetter) [best, bestShared] = [slot, shared]
-    }
+    const best = this.#best(organizationId, chain, true) ?? this.#best(organizationId, chain, false)
     if (best === null) return null
     const mayReuse = best.organizationId === organizationId
     Object.assign(best, { organizationId, chain, isBusy: true, usedAt: ++this.#uses })
@@ -76,6 +68,18 @@ export class OwnedSlots {
       const slot = this.#find(number >= 0 ? number : -1 - number)
       if (slot !== undefined) Object.assign(slot, { organizationId: null, chain: new Float64Array() })
     }
+  }
+
+  #best(organizationId: string, chain: BlockChain, isUnused: boolean): Slot | null {
+    let best: Slot | null = null
+    let bestShared = -1
+    for (const slot of this.#slots) {
+      if (slot.isBusy || (isUnused && this.#isUsedElsewhere(slot.id))) continue
+      const shared = slot.organizationId === organizationId ? sharedBlocks(slot.chain, chain) : 0
+      const isBetter = shared > bestShared || (shared === bestShared && slot.usedAt < (best?.usedAt ?? Infinity))
+      if (isBetter) [best, bestShared] = [slot, shared]
+    }
+    return best
   }
 
   #find(id: number): Slot | undefined {

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { modelSampling } from '../../../src/core/generation.ts'
 import type { Dialect, ReplicaKind, TokenRequest, TokenStep } from '../../../src/engines/remote/dialect.ts'
-import { malformed } from '../../../src/engines/remote/dialect.ts'
 import { llamaServer } from '../../../src/engines/remote/llama-server.ts'
 import { EventSplitter } from '../../../src/engines/remote/record-splitters.ts'
 import { sglang } from '../../../src/engines/remote/sglang.ts'
@@ -104,6 +103,6 @@ export function* readSteps(
   for (let start = 0; start < body.length; start += pieceBytes) {
     for (const record of splitter.push(body.subarray(start, start + pieceBytes))) yield records.read(record)
   }
-  if (splitter.isWithin) throw malformed('Its stream ended within a record.')
+  splitter.end()
   records.end()
 }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { modelSampling } from '../../../core/generation.ts'
-import { malformed, ReplicaFault } from '../dialect.ts'
+import { ReplicaFault } from '../dialect.ts'
 import { EventSplitter, LineSplitter } from '../record-splitters.ts'
 import { chatCompletions } from './chat-completions.ts'
 import type { MessageDialect, MessageFacts, MessageRequest, MessageStep } from './message-dialect.ts'
@@ -38,7 +38,7 @@ function read(dialect: MessageDialect, body: Buffer, pieceBytes = body.length): 
   const steps: MessageStep[] = []
   for (let start = 0; start < body.length; start += pieceBytes)
     for (const record of splitter.push(body.subarray(start, start + pieceBytes))) steps.push(...reader.read(record))
-  if (splitter.isWithin) throw malformed('Its stream ended within a record.')
+  splitter.end()
   reader.end()
   return steps
 }

@@ -1,6 +1,6 @@
 import { modelSampling } from '../../../core/generation.ts'
 import type { Clock } from '../../../lib/clock.ts'
-import { malformed, ReplicaFault, type ReplicaConnection, type ReportedKind } from '../dialect.ts'
+import { malformed, ReplicaFault, type ReplicaConnection, type ReplicaRecord, type ReportedKind } from '../dialect.ts'
 import { ReplicaClient } from '../replica-client.ts'
 import { chatCompletions } from './chat-completions.ts'
 import type { MessageDialect, MessageFacts, MessageRequest, MessageStep } from './message-dialect.ts'
@@ -82,7 +82,7 @@ export class MessageReplica implements ReplicaConnection {
     const headers = request.traceparent === null ? {} : { traceparent: request.traceparent }
     const http = this.dialect.toRequest(request, facts)
     let hasBegun = false
-    const terms = { signal, firstMsMax, betweenMsMax, hasBegun: () => hasBegun }
+    const terms = { signal, firstMsMax, betweenMsMax, hasBegun: () => hasBegun, take: asTheyCome }
     for await (const some of this.#client.open({ ...http, headers }, terms)) {
       // One by one: what an answer does not need any more is not held against the server.
       for (const record of some) {
@@ -93,6 +93,10 @@ export class MessageReplica implements ReplicaConnection {
     }
     reader.end()
   }
+}
+
+function asTheyCome(records: readonly ReplicaRecord[]): readonly ReplicaRecord[] {
+  return records
 }
 
 const proofRequest: MessageRequest = {

@@ -85,11 +85,10 @@ export class PoolEngine implements Engine {
   }
 
   status(): EngineStatus {
-    return {
-      ...this.#members.statusOf(this.#answers),
+    return this.#members.statusOf(this.#answers, {
       windowTokens: this.#known === null ? null : this.#windowTokens,
       features: featuresOf[this.#known?.model.tools ?? 'own'],
-    }
+    })
   }
 
   /** Which replicas are started here, and how to replace those. */
@@ -164,15 +163,16 @@ export class PoolEngine implements Engine {
     const { requestId, traceparent = null } = request
     const asked = { ...leg, isolation, requestId: `${requestId}-${++this.#lastLeg}`, traceparent, slot }
     const isAlone = !this.#members.mayRetry({ retries, excluded: new Set([...excluded, replica.id]) })
-    const terms = { signal, tokensPerSecond: replica.load.tokensPerSecond, isAlone }
     // What comes with the whole answer took as long as that.
     const isTimed = replica.remote.dialect.isWhole?.(asked) !== true
+    const onSteps = observe(placement, isTimed)
+    const terms = { signal, tokensPerSecond: replica.load.tokensPerSecond, isAlone, onSteps }
     const answer = replica.remote.generate(asked, reader, terms)
     let isOver = false
     return {
       replicaId: replica.id,
       routing: placement.reason,
-      steps: observe(answer.steps, placement, isTimed),
+      steps: answer.steps,
       stop: () => answer.stop(),
       end: (outputTokens: number, fault: ReplicaFault | null) => {
         if (isOver) return
@@ -193,18 +193,13 @@ export class PoolEngine implements Engine {
 }
 
 /** Tells when the prompt is computed, and how much of it was there already. */
-async function* observe(
-  steps: AsyncGenerator<readonly TokenStep[]>,
-  placement: Placement,
-  isTimed: boolean,
-): AsyncGenerator<readonly TokenStep[]> {
+function observe(placement: Placement, isTimed: boolean): (steps: readonly TokenStep[]) => void {
   let cached: number | null = null
-  for await (const some of steps) {
-    for (const { cachedTokens, ids } of some) {
+  return (steps) => {
+    for (const { cachedTokens, ids } of steps) {
       cached = cachedTokens ?? cached
       if (cachedTokens !== undefined) placement.held(cachedTokens)
       if (ids.length > 0) placement.prefilled(cached, isTimed)
     }
-    yield some
   }
 }

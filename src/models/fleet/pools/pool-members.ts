@@ -53,6 +53,8 @@ export type Placed<Remote extends ReplicaConnection> = {
   end(outputTokens: number, fault: ReplicaFault | null): void
 }
 
+type OwnStatus = Pick<EngineStatus, 'windowTokens' | 'features' | 'hasReportedCounts'>
+
 /** Requests that may wait in the pool itself, where any replica can have them, beside those that are under way. */
 const lookAhead = 64
 
@@ -130,14 +132,16 @@ export class PoolMembers<Remote extends ReplicaConnection> {
     return this.#budget.retries
   }
 
-  /** What the pool has to do and may be given, as an engine tells it; `answers` are those that it was asked for. */
-  statusOf(answers: Iterable<UnderWay>): Pick<EngineStatus, 'state' | 'running' | 'waiting' | 'slots' | 'guestSlots'> {
+  /** What an engine tells of itself: `own` is what the members know nothing of, `answers` those that it was asked for. */
+  statusOf(answers: Iterable<UnderWay>, own: OwnStatus): EngineStatus {
     const { state, waiting } = this
-    let running = 0
-    for (const answer of answers) if (answer.isRunning) running += 1
     return {
+      ...own,
       state: state === 'stopped' ? 'closed' : state,
-      running: Math.max(0, running - waiting),
+      // Counted where it is asked for: each admission asks for the rest, whatever number of answers is under way.
+      get running() {
+        return Math.max(0, runningOf(answers) - waiting)
+      },
       waiting,
       slots: this.#usable.reduce((sum, { load }) => sum + load.runningMax, 0) + lookAhead,
       guestSlots: lookAhead / 8,
@@ -299,4 +303,10 @@ export class PoolMembers<Remote extends ReplicaConnection> {
     if (replica === undefined) throw new Error('A replica was chosen that the pool does not have.')
     return replica
   }
+}
+
+function runningOf(answers: Iterable<UnderWay>): number {
+  let running = 0
+  for (const { isRunning } of answers) if (isRunning) running += 1
+  return running
 }

@@ -79,12 +79,11 @@ export class ReportedEngine implements Engine {
 
   status(): EngineStatus {
     const isProved = this.replicas.some(({ remote }) => remote.facts !== null)
-    return {
-      ...this.#members.statusOf(this.#answers),
+    return this.#members.statusOf(this.#answers, {
       windowTokens: isProved ? this.#windowTokens : null,
       features: this.#features,
       hasReportedCounts: true,
-    }
+    })
   }
 
   /** Which replicas are started here, and how to replace those. */
