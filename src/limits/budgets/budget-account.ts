@@ -227,10 +227,11 @@ export class BudgetAccount {
 
   /** Whatever is under way has reserved of it from its beginning on, as if it had been there before. */
   #open(measure: Measure, isFresh: boolean, previous?: FixedAllowance): void {
+    const limit = this.#limitOf(measure)
+    // Each request comes by for what is not limited: the calendar is left alone.
+    if (limit === null) return
     const { organizationId, subject, period, id } = this.#budget
     const range = this.#range()
-    const limit = this.#limitOf(measure)
-    if (limit === null) return
     const startMs = range.fromMs
     const idOf = (periodStart: number) => `${id}:${measure}:${periodStart}`
     const previousMs = periodStartMs(period, startMs - 1)
