@@ -13,6 +13,8 @@ import { Transcript } from '../harness/http/transcript.ts'
 let service: FakeService
 let script: readonly FakeStep[] = []
 let startsAfterMs = 0
+/** Resolves when the engine is at work on the next request. */
+let working = Promise.withResolvers<void>()
 
 const hold: FakeStep = { kind: 'wait', ms: 60_000 }
 const moment: FakeStep = { kind: 'wait', ms: 300 }
@@ -20,7 +22,11 @@ const end: FakeStep = { kind: 'end', reason: { kind: 'end' } }
 const text = (...texts: string[]): FakeStep => ({ kind: 'block', block: { kind: 'text' }, texts })
 
 before(async () => {
-  service = await startFakeService({ script: () => script, startsAfterMs: () => startsAfterMs })
+  const take = () => {
+    working.resolve()
+    return script
+  }
+  service = await startFakeService({ script: take, startsAfterMs: () => startsAfterMs })
 })
 after(() => service.close())
 beforeEach(async () => {
@@ -83,8 +89,9 @@ for (const [path, ping] of [
 
   test(`an answer of ${path} that takes long is preceded by spaces`, async () => {
     script = [text('a'), moment, end]
+    working = Promise.withResolvers()
     const asked = ask(path)
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await working.promise
     service.clock.advance(46_000)
     const whole = await (await asked).text()
     assert.match(whole, /^ {2}\{/)
@@ -93,8 +100,9 @@ for (const [path, ping] of [
 
   test(`an answer of ${path} that fails after the first space is cut off`, async () => {
     script = [text('a'), moment, { kind: 'fail', error: new Error('bug') }]
+    working = Promise.withResolvers()
     const asked = ask(path)
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await working.promise
     service.clock.advance(31_000)
     const transcript = new Transcript(await asked)
     await until(() => transcript.end, 'The answer does not end.')
