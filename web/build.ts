@@ -34,7 +34,9 @@ function preloadFonts(): void {
   if (font === undefined) throw new Error('The build has no font of its own.')
   const address = `/${font.replaceAll('\\', '/')}`
   const link = `<link rel="preload" as="font" type="font/woff2" crossorigin href="${address}" />`
-  writeFileSync(html, readFileSync(html, 'utf8').replace('</head>', `  ${link}\n  </head>`))
+  const page = readFileSync(html, 'utf8').replace('</head>', `${link}\n</head>`)
+  // Nothing compresses it, and its indents are a twelfth of it.
+  writeFileSync(html, page.replaceAll(/^ +/gm, ''))
 }
 
 /** What a reader without JavaScript sees the documents by. Its name changes with its content, as do those of all files there. */

@@ -4,7 +4,7 @@ import { guidesPlugin } from './guides/guides-plugin.ts'
 
 /** What the program begins with and the pages before signing in are made of, in one file: each more costs a journey. */
 const front =
-  /\/node_modules\/(?:react|react-dom|scheduler)\/|\/web\/src\/(?:main\.|api\/(?!types)|kit\/(?:button|field|icons|link|page|skeleton)\.|styles\/|lib\/(?:location|search-codec)\.|app\/(?:app|early-session|front-page|new-credential|paths|preferences|route-table|router|shell\.module|shown|sign-in-form|sign-in-news|to-login|use-answer)\.)/
+  /\/node_modules\/(?:react|react-dom|scheduler)\/|\/web\/src\/(?:main\.|api\/(?!types)|kit\/(?:button|field|icons|link|page|skeleton)\.|styles\/|lib\/(?:location|search-codec|voice)\.|app\/(?:app|early-session|front-page|new-credential|paths|preferences|route-table|router|shell\.module|shown|sign-in-form|sign-in-news|to-login|use-answer)\.)/
 
 function isOfFront(id: string): boolean {
   return front.test(id.replaceAll('\\', '/'))

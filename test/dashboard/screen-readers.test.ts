@@ -2,8 +2,9 @@
 
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import type { Page } from 'playwright-core'
 import { until } from '../harness/start-service.ts'
-import { baseOf } from './harness/ask.ts'
+import { askWith, baseOf, createKey } from './harness/ask.ts'
 import { openDashboard } from './harness/open-dashboard.ts'
 import { useDashboard } from './harness/use-dashboard.ts'
 
@@ -88,5 +89,70 @@ suite('to a screen reader', () => {
     await lacking('Password')
     deepEqual(asked, [])
     await stranger.context.close()
+  })
+
+  /** What stood in the region from the beginning, and what came into it since. */
+  async function listen(page: Page): Promise<() => Promise<readonly string[]>> {
+    await page.evaluate(() => {
+      const region = document.getElementById('voice')
+      if (region?.getAttribute('role') !== 'status') throw new Error('No region stands in the page.')
+      const heard: string[] = []
+      Object.assign(window, { heard })
+      const hear = () => region.textContent !== '' && heard.push(region.textContent)
+      new MutationObserver(hear).observe(region, { childList: true, characterData: true, subtree: true })
+    })
+    return () => page.evaluate(() => (window as unknown as { readonly heard: readonly string[] }).heard)
+  }
+
+  const untilHeard = (heard: () => Promise<readonly string[]>, words: RegExp) =>
+    until(async () => (await heard()).some((one) => words.test(one)), `${words.source} was not said.`)
+
+  test('what went well is said by a region that stood in the page before', async () => {
+    const { page } = dashboard().owner
+    await page.goto(`${baseOf(dashboard())}/settings`)
+    const name = page.getByLabel('Name', { exact: true })
+    await name.fill('Heard')
+    const heard = await listen(page)
+    await name.press('Enter')
+    await untilHeard(heard, /^Saved\.$/)
+  })
+
+  test('who filters is told how much is left, and who does not is told nothing', async () => {
+    const { page } = dashboard().owner
+    await page.goto(`${baseOf(dashboard())}/keys`)
+    await page.getByRole('table').getByText('by ear').waitFor()
+    const heard = await listen(page)
+    const filter = page.getByRole('search').getByRole('searchbox').first()
+    deepEqual(await heard(), [])
+    await filter.fill('nothing of that name')
+    await untilHeard(heard, /^No keys match these filters\.$/)
+    await filter.fill('by ear')
+    await untilHeard(heard, /: 1$/)
+  })
+
+  test('the figures of a bar are said where the arrow keys come to it', async () => {
+    const { owner, service } = dashboard()
+    const { page } = owner
+    const key = await createKey(page, baseOf(dashboard()), 'counted')
+    equal(await askWith(service.address, { key }), 200)
+    const chart = page.getByRole('img', { name: /requests|by day|by hour/i }).first()
+    const isThere = async () => {
+      await page.goto(`${baseOf(dashboard())}/requests`)
+      return chart.waitFor({ timeout: 2_000 }).then(
+        () => true,
+        () => false,
+      )
+    }
+    await until(isThere, 'No chart shows the request.')
+    await chart.focus()
+    const heard = await listen(page)
+    // A chart whose figures are not there yet has no last bar, and says nothing.
+    const isSaid = async () => {
+      await chart.press('End')
+      return (await heard()).length > 0
+    }
+    await until(isSaid, 'No bar was said.')
+    const [said = ''] = await heard()
+    ok(said.endsWith(', Finished 1, Left by the client 0, Failed, ours 0'), said)
   })
 })

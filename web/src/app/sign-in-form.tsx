@@ -6,6 +6,7 @@ import { askForPasskey, canUsePasskeys } from '../api/passkey.ts'
 import { Button } from '../kit/button.tsx'
 import { TextField } from '../kit/field.tsx'
 import { Banner, Stack } from '../kit/page.tsx'
+import { say } from '../lib/voice.ts'
 
 type Step = 'start' | 'totp' | 'recovery'
 
@@ -20,7 +21,11 @@ export function SignInForm({ email: known = '', onDone }: { readonly email?: str
     try {
       const answer = await work()
       if (answer?.state === 'signed-in') onDone()
-      else if (answer?.state === 'totp') setStep('totp')
+      else if (answer?.state === 'totp') {
+        setStep('totp')
+        // The field has the focus, which not every screen reader tells where another one has given way to it.
+        say('Code of your authenticator')
+      }
     } catch (error) {
       setProblem(toProblem(error))
     }

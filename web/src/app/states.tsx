@@ -1,10 +1,11 @@
 import type { UseQueryResult } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
+import { useEffect, type ReactNode } from 'react'
 import { toProblem, type Problem } from '../api/problem.ts'
 import { Button } from '../kit/button.tsx'
 import { CopyButton } from '../kit/copy-button.tsx'
 import styles from '../kit/page.module.css'
 import { Skeleton } from '../kit/skeleton.tsx'
+import { sayToWhoFilters } from '../lib/voice.ts'
 
 /** Nothing is there yet: what it is for, and the one thing to do about it. */
 export function Empty({
@@ -30,7 +31,9 @@ export function Empty({
 }
 
 export function NothingMatches({ what, onClear }: { readonly what: string; readonly onClear: () => void }) {
-  return <Empty action={<Button onClick={onClear}>Clear filters</Button>}>No {what} match these filters.</Empty>
+  const words = `No ${what} match these filters.`
+  useEffect(() => sayToWhoFilters(words), [words])
+  return <Empty action={<Button onClick={onClear}>Clear filters</Button>}>{words}</Empty>
 }
 
 /** What failed, in the service's own words, with the id that its log has. */

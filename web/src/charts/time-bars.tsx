@@ -2,6 +2,7 @@
 // the theme, and a switch of themes draws nothing anew.
 
 import { useLayoutEffect, useRef, useState, type KeyboardEvent } from 'react'
+import { say } from '../lib/voice.ts'
 import { spacedIndexes, ticksUpTo } from './ticks.ts'
 import styles from './time-bars.module.css'
 
@@ -51,6 +52,7 @@ export function TimeBars({ summary, labels, titles, series, totals, formatTick, 
     if (next !== undefined) {
       event.preventDefault()
       setCursor(next)
+      if (next !== null) sayBar(next, titles[next], series)
     }
     if (event.key === 'Enter' && cursor !== null) onOpen?.(cursor)
   }
@@ -116,6 +118,7 @@ function openAt(index: number | null, onOpen: Props['onOpen']): void {
 }
 
 function stepCursor(key: string, cursor: number | null, count: number): number | null | undefined {
+  if (count === 0) return undefined
   switch (key) {
     case 'ArrowRight':
       return Math.min(count - 1, (cursor ?? -1) + 1)
@@ -130,6 +133,11 @@ function stepCursor(key: string, cursor: number | null, count: number): number |
     default:
       return undefined
   }
+}
+
+/** A bar as its tip shows it; the sum of its parts is in the table. */
+function sayBar(index: number, title: string | undefined, series: readonly Series[]): void {
+  say([title, ...series.map(({ name, words }) => `${name} ${words[index]}`)].join(', '))
 }
 
 function Tick({
@@ -187,7 +195,7 @@ type TipProps = {
 function Tip({ cursor, title, series, total, x, width }: TipProps) {
   const side = x > width / 2 ? { right: width - x + 12 } : { left: x + 12 }
   return (
-    <div className={styles.tip} style={side} role="status">
+    <div className={styles.tip} style={side} aria-hidden>
       <strong>{title}</strong>
       {series.toReversed().map(({ name, color, words }) => (
         <div key={name}>

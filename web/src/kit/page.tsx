@@ -1,4 +1,5 @@
 import { useEffect, useId, useRef, type CSSProperties, type ReactNode } from 'react'
+import { say } from '../lib/voice.ts'
 import { Icon, type IconName } from './icons.tsx'
 import styles from './page.module.css'
 
@@ -118,6 +119,10 @@ export function Badge({ children }: { readonly children: ReactNode }) {
   return <span className={styles.badge}>{children}</span>
 }
 
+function sayTextOf(text: Element | null): void {
+  if (text !== null) say(text.textContent)
+}
+
 export function Banner({
   kind = 'info',
   children,
@@ -128,9 +133,13 @@ export function Banner({
   readonly action?: ReactNode
 }) {
   return (
-    <div className={styles.banner} data-kind={kind} role={kind === 'bad' ? 'alert' : 'status'}>
+    <div
+      className={styles.banner}
+      data-kind={kind}
+      role={kind === 'good' ? undefined : kind === 'bad' ? 'alert' : 'status'}
+    >
       <Icon name={moodIcons[kind]} />
-      <span>{children}</span>
+      <span ref={kind === 'good' ? sayTextOf : null}>{children}</span>
       {action}
     </div>
   )

@@ -1,4 +1,5 @@
-import type { ReactNode } from 'react'
+import { useEffect, type ReactNode } from 'react'
+import { sayToWhoFilters } from '../lib/voice.ts'
 import { Button } from './button.tsx'
 import { Icon } from './icons.tsx'
 import styles from './table.module.css'
@@ -30,6 +31,9 @@ type TableProps<Item> = {
 }
 
 export function Table<Item>({ name, columns, items, keyOf, sorting, onSort, isSelected }: TableProps<Item>) {
+  const count = items.length
+  const firstKey = items.slice(0, 1).map(keyOf).join('')
+  useEffect(() => sayToWhoFilters(`${name}: ${count}`), [name, count, firstKey])
   return (
     <div className={styles.frame} role="group" aria-label={name} tabIndex={0}>
       <table className={styles.table} role="table">
