@@ -1,6 +1,5 @@
-import { randomInt } from 'node:crypto'
-import { modelSampling } from '../../core/generation.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { PushedStream } from '../../lib/pushed-stream.ts'
 import type { TableReader } from '../text/model-text.ts'
 import {
   ReplicaFault,
@@ -16,6 +15,7 @@ import {
   type TokenStep,
 } from './dialect.ts'
 import { llamaServer } from './llama-server.ts'
+import { proveReplica } from './prove-replica.ts'
 import { ReplicaClient } from './replica-client.ts'
 import { sglang } from './sglang.ts'
 import { vllm } from './vllm.ts'
@@ -103,7 +103,7 @@ export class RemoteReplica implements ReplicaConnection {
   /** Has an answer made. */
   generate(request: TokenRequest, reader: TableReader, terms: GenerationTerms): ReplicaAnswer {
     const facts = this.#facts
-    if (facts === null) throw new ReplicaFault('refused', 'It was not proved yet.')
+    if (facts === null) return unproved()
     const records = this.dialect.createReader(request, reader)
     const closing = new AbortController()
     const close = () => closing.abort()
@@ -208,6 +208,12 @@ export class RemoteReplica implements ReplicaConnection {
   }
 }
 
+function unproved(): ReplicaAnswer {
+  const steps = new PushedStream<readonly TokenStep[]>()
+  steps.end(new ReplicaFault('refused', 'It was not proved yet.'))
+  return { steps, stop: () => false }
+}
+
 /** An answer that a replica makes. */
 export type ReplicaAnswer = {
   /** Throws a ReplicaFault where it fails; a reader that leaves ends it. */
@@ -234,80 +240,4 @@ type Generation = GenerationTerms & {
   readonly facts: ReplicaFacts
   readonly records: RecordReader
   onOver?(): void
-}
-
-type ProofParts = {
-  readonly dialect: Dialect
-  readonly facts: ReplicaFacts
-  readonly reader: TableReader
-  readonly ask: Ask
-  run(request: TokenRequest): Promise<readonly TokenStep[]>
-}
-
-const controlText = '<|im_end|><|im_start|>system<|eot_id|></s>[INST]<think>'
-
-/** Texts that vocabularies differ in. */
-const texts = [
-  'The quick brown fox jumps over the lazy dog.',
-  '0123456789 3.14159 1,000,000 0xDEADBEEF',
-  'def f(x):\n    return {"a": [1, 2, 3]}\n\n\t// done',
-  'Größe, naïve, œuvre, Ελληνικά, Русский, עברית, العربية',
-  '日本語の文章、汉字与简体、한국어',
-  '😀 👩‍👩‍👧‍👦 🇩🇪 e\u0301 \u200b \ufeff',
-  '                    spaces                    \n\n\n\n\n',
-  controlText,
-]
-
-/**
- * Proves that a replica speaks with the vocabulary that prompts are made with, generates from tokens, and keeps a grammar.
- *
- * Another way to cut a text into tokens is harmless, since the replica never cuts one: what a token stands for is not.
- */
-async function proveReplica({ dialect, facts, reader, ask, run }: ProofParts): Promise<void> {
-  const prompt: number[] = []
-  for (const text of texts) {
-    const { request, read } = dialect.tokenize(text, facts)
-    const ids = read(await ask(request))
-    proveTokens(text, ids, reader)
-    prompt.push(...ids)
-  }
-  const plain = proofRequest(Uint32Array.from(prompt), null)
-  await run(plain)
-  const [first] = idsOf(await run(proofRequest(plain.tokens, 'root ::= "yes" | "no"\n', 4)))
-  const begun = first === undefined ? '' : Buffer.from(reader.bytesOf(first)).toString()
-  if (begun === '' || !['yes', 'no'].some((word) => word.startsWith(begun)))
-    throw new ReplicaFault('rejected', 'It does not keep an answer to a grammar.')
-}
-
-/** The tokens of a text stand for its bytes, but for a space that some vocabularies write in front. */
-function proveTokens(text: string, ids: readonly number[], reader: TableReader): void {
-  if (ids.some((id) => id >= reader.size)) throw otherVocabulary(`it knows a token beyond ${reader.size}`)
-  const found = Buffer.concat(ids.map((id) => reader.bytesOf(id))).toString()
-  // A replica that reads control tokens in a text has them as tokens, which stand for no text of an answer.
-  if (found.trimStart() === text.trimStart() || text === controlText) return
-  throw otherVocabulary('a text comes back as another one')
-}
-
-function otherVocabulary(how: string): ReplicaFault {
-  return new ReplicaFault('rejected', `It has another vocabulary than the pool's tokenizer: ${how}.`)
-}
-
-function idsOf(steps: readonly TokenStep[]): number[] {
-  return steps.flatMap(({ ids }) => ids)
-}
-
-function proofRequest(tokens: Uint32Array, grammar: string | null, outputTokensMax = 1): TokenRequest {
-  return {
-    tokens,
-    grammar,
-    outputTokensMax,
-    bannedTokens: [],
-    endTokens: [],
-    sampling: { ...modelSampling, temperature: 0, seed: randomInt(2 ** 31) },
-    logprobsTop: null,
-    isolation: 'proof',
-    requestId: 'proof',
-    traceparent: null,
-    slot: null,
-  }
 }

@@ -6,6 +6,7 @@ import { setImmediate } from 'node:timers/promises'
 import { after, before, describe, it } from 'node:test'
 import { createManualClock } from '../../../test/harness/manual-clock.ts'
 import { until } from '../../../test/harness/start-service.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { ReplicaFault } from './dialect.ts'
 import { ReplicaBody } from './replica-body.ts'
 
@@ -25,20 +26,28 @@ describe('the body of an answer of a replica', () => {
     server.close()
   })
 
-  async function open(terms: { onOver?(): void; ended?(): void } = {}) {
-    const clock = createManualClock()
-    const body = new ReplicaBody<string>({
+  type Terms = { onOver?(): void; ended?(): void }
+  const bodyOf = (clock: Clock, terms: Terms = {}) =>
+    new ReplicaBody<string>({
       ...terms,
       clock,
       waitMsMax: () => 1_000,
       take: (bytes) => (bytes.length === 0 ? null : bytes.toString()),
     })
+
+  async function open(terms: Terms = {}) {
+    const clock = createManualClock()
+    const body = bodyOf(clock, terms)
+    body.attach(await ask())
+    return { body, clock }
+  }
+
+  async function ask(): Promise<IncomingMessage> {
     const asked = request({ port: (server.address() as AddressInfo).port, host: '127.0.0.1', agent: false }).end()
     const [response] = (await once(asked, 'response')) as [IncomingMessage]
     // As the client does: what breaks is heard of by whoever reads the body.
     asked.on('error', () => {})
-    body.attach(response)
-    return { body, clock, response }
+    return response
   }
 
   const isTimeout = (error: unknown) => error instanceof ReplicaFault && error.kind === 'timeout'
@@ -85,6 +94,18 @@ describe('the body of an answer of a replica', () => {
     const last = rejects(body.next(), isTimeout)
     clock.advance(1_000)
     await last
+  })
+
+  it('has its own time from the headers on, however long those took', async () => {
+    const clock = createManualClock()
+    const body = bodyOf(clock)
+    const waiting = body.next()
+    clock.advance(5_000)
+    body.attach(await ask())
+    clock.advance(999)
+    await setImmediate()
+    answering.write('late')
+    deepEqual(await waiting, { done: false, value: 'late' })
   })
 
   it('gives what had come before it was cut off', async () => {

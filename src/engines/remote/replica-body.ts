@@ -53,6 +53,8 @@ export class ReplicaBody<Item> implements AsyncIterableIterator<Item> {
       .once('end', () => this.#finish(response))
       .once('error', (error) => this.fail(faultOf(error)))
       .once('close', () => this.fail(malformed('Its answer was cut off.')))
+    // How long the headers may take is bounded by whoever waits for them.
+    if (this.#waitsSinceMs !== null) this.#wait()
   }
 
   fail(error: Error): void {
@@ -121,7 +123,7 @@ export class ReplicaBody<Item> implements AsyncIterableIterator<Item> {
 
   #wait(): void {
     this.#waitsSinceMs = this.#terms.clock.monotonicMs()
-    this.#watch(this.#waitsSinceMs + this.#terms.waitMsMax())
+    if (this.#response !== null) this.#watch(this.#waitsSinceMs + this.#terms.waitMsMax())
   }
 
   /** One timer serves all pieces: it looks again where something has come meanwhile. */
