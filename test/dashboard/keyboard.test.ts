@@ -256,7 +256,10 @@ suite('by the keyboard alone', () => {
   test('the audit log is verified, and what a row has changed is opened', async () => {
     await findPage(page, 'Audit log')
     await press(page, button(page, 'Verify'))
-    await page.getByText(/\d+ rows, intact\./).waitFor()
+    await page
+      .getByRole('main')
+      .getByText(/\d+ rows, intact\./)
+      .waitFor()
     await press(page, button(row(page, /api-keys:create/).first(), /./))
     const entry = page.getByRole('dialog')
     await entry.getByRole('row', { name: /name.*nightly/ }).waitFor()

@@ -78,7 +78,7 @@ suite('a key', () => {
     await page.getByRole('button', { name: 'Revoke…' }).click()
     await page.getByLabel('Type 2 to go on').fill('2')
     await page.getByRole('button', { name: 'Revoke 2 keys' }).click()
-    await page.getByText('No keys match these filters.').waitFor()
+    await page.getByRole('main').getByText('No keys match these filters.').waitFor()
     deepEqual(await Promise.all(several.map(ask)), [401, 401])
   })
 

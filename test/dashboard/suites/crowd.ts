@@ -45,7 +45,7 @@ export function searchSuite(dashboard: () => Dashboard): void {
         const further = page.getByRole('button', { name: 'Search further' })
         await said.filter({ hasText: /Searched back to 30 Jan 2020 .*\.$/ }).waitFor()
         equal(deepest, 10)
-        equal(await page.getByText('No requests match these filters.').count(), 0)
+        equal(await page.getByRole('main').getByText('No requests match these filters.').count(), 0)
         await further.focus()
         await page.keyboard.press('Enter')
         await page

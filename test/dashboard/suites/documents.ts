@@ -155,7 +155,10 @@ export function documentsSuite(dashboard: () => Dashboard): void {
       await page.getByRole('heading', { name: /The budget is spent/ }).waitFor()
       equal(await page.getByRole('heading', { level: 2 }).count(), 2)
       await page.goto(`${origin}/docs/migrate?model=gpt-5-mini`)
-      await page.getByText('By its name gpt-5-mini is a small fast model: use tycho-1.0 here.').waitFor()
+      await page
+        .getByRole('main')
+        .getByText('By its name gpt-5-mini is a small fast model: use tycho-1.0 here.')
+        .waitFor()
       const refused: string[] = []
       page.on('response', (response) => {
         if (response.status() >= 400) refused.push(`${response.status()} ${response.url()}`)

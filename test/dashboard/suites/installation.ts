@@ -94,7 +94,10 @@ export function installationSuite(dashboard: () => Dashboard): void {
         .first()
         .waitFor()
       await page.getByRole('button', { name: 'Verify' }).click()
-      await page.getByText(/\d+ rows, intact\./).waitFor()
+      await page
+        .getByRole('main')
+        .getByText(/\d+ rows, intact\./)
+        .waitFor()
     })
   })
 }

@@ -139,7 +139,7 @@ export function ownRolesSuite(dashboard: () => Dashboard): void {
       const drawer = page.getByRole('dialog', { name: 'Role and projects of Dee Fox' })
       await drawer.getByLabel('Role').selectOption('Auditor')
       await drawer.getByRole('button', { name: 'Save' }).click()
-      await page.getByText('No members match these filters.').waitFor()
+      await page.getByRole('main').getByText('No members match these filters.').waitFor()
       await page.goto(`${baseOf(dashboard())}/roles`)
       await choose('Support', 'Remove…')
       await page.getByRole('button', { name: 'Remove role' }).click()
