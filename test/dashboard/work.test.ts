@@ -393,7 +393,7 @@ suite('requests, as they are settled', () => {
     const name = 'Answers tickets of the evening shift '.repeat(3).trim()
     equal(await ask(await createKey(page, base(), name)), 200)
     await page.goto(`${base()}/requests?range=today`)
-    const shown = page.locator('tr[data-row] bdi').first()
+    const shown = page.locator('tr[data-row] bdi', { hasText: name }).first()
     equal(await shown.getAttribute('title'), name)
     const lines = await shown.evaluate((bdi) => bdi.clientHeight / Number.parseFloat(getComputedStyle(bdi).lineHeight))
     equal(Math.round(lines), 2)
