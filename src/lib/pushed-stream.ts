@@ -16,6 +16,11 @@ export class PushedStream<Item> implements AsyncIterableIterator<Item> {
     this.#options = options
   }
 
+  /** Items that were pushed and not read yet. */
+  get unread(): number {
+    return this.#items.length
+  }
+
   /** After the end it changes nothing. */
   push(item: Item): void {
     if (this.#end !== null) return

@@ -250,11 +250,10 @@ export class AnswerCourse {
   #accept(id: number, logprob: TokenIdLogprob | null): FinishReason | null {
     const { reader } = this.#parts
     const described = logprob === null ? null : describeLogprob(id, logprob, reader)
-    if (this.#grammar === null && this.#anew.bytesLeft === 0) return this.#writer.accept(id, described, null)
-    const bytes = Buffer.from(reader.bytesOf(id))
-    if (this.#grammar !== null) this.#anew.note(bytes)
+    const bytes = () => Buffer.from(reader.bytesOf(id))
+    if (this.#grammar !== null) this.#anew.note(bytes())
     if (this.#anew.bytesLeft === 0) return this.#writer.accept(id, described, null)
-    const rest = this.#anew.skip(bytes)
+    const rest = this.#anew.skip(bytes())
     return rest.length === 0 ? null : this.#writer.accept(id, described, rest.toString())
   }
 

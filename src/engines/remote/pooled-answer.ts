@@ -47,7 +47,6 @@ export abstract class PooledAnswer implements Prepared, UnderWay {
   #hasRun = false
   #isOver = false
   #failure: Error | null = null
-  #unread = 0
   #changed: () => void = () => {}
 
   constructor(place: AnswerPlace, request: EngineRequest, signal: AbortSignal, tokensMax: number | null) {
@@ -80,8 +79,7 @@ export abstract class PooledAnswer implements Prepared, UnderWay {
   run(terms: RunTerms): AsyncIterableIterator<GenerationEvent> {
     const stream = new PushedStream<GenerationEvent>({
       onTaken: () => {
-        this.#unread -= 1
-        if (this.#unread < unreadMax) this.#changed()
+        if (!this.isBehind) this.#changed()
       },
       onLeft: () => this.cancel(),
     })
@@ -148,7 +146,7 @@ export abstract class PooledAnswer implements Prepared, UnderWay {
 
   /** Whether its reader has left so much unread that no more is to be taken. */
   protected get isBehind(): boolean {
-    return this.#unread >= unreadMax
+    return this.#stream !== null && this.#stream.unread >= unreadMax
   }
 
   protected async untilRead(): Promise<void> {
@@ -158,7 +156,6 @@ export abstract class PooledAnswer implements Prepared, UnderWay {
   protected emit(event: GenerationEvent): void {
     this.#terms?.onEvent?.(event)
     if (this.leaving.signal.aborted) return
-    this.#unread += 1
     this.#stream?.push(event)
   }
 

@@ -30,7 +30,6 @@ export class ReplicaBody<Item> implements AsyncIterableIterator<Item> {
   readonly #terms: BodyTerms<Item>
   readonly #items: PushedStream<Item>
   #response: IncomingMessage | null = null
-  #unread = 0
   #isOver = false
   /** Since when the reader waits; null while it has something to do. */
   #waitsSinceMs: number | null = null
@@ -64,7 +63,7 @@ export class ReplicaBody<Item> implements AsyncIterableIterator<Item> {
   }
 
   next(): Promise<IteratorResult<Item>> {
-    if (!this.#isOver && this.#unread === 0) this.#wait()
+    if (!this.#isOver && this.#items.unread === 0) this.#wait()
     return this.#items.next()
   }
 
@@ -99,18 +98,18 @@ export class ReplicaBody<Item> implements AsyncIterableIterator<Item> {
   }
 
   #push(item: Item | null): void {
-    // Whatever has come, the wait for the next piece begins anew.
-    if (this.#waitsSinceMs !== null) this.#waitsSinceMs = this.#terms.clock.monotonicMs()
-    if (item === null) return
+    if (item === null) {
+      // Whatever has come, the wait for the next piece begins anew.
+      if (this.#waitsSinceMs !== null) this.#waitsSinceMs = this.#terms.clock.monotonicMs()
+      return
+    }
     this.#waitsSinceMs = null
-    this.#unread += 1
-    if (this.#unread >= unreadMax) this.#response?.pause()
     this.#items.push(item)
+    if (this.#items.unread >= unreadMax) this.#response?.pause()
   }
 
   #taken(): void {
-    this.#unread -= 1
-    if (this.#unread === unreadMax - 1) this.#response?.resume()
+    if (this.#items.unread === unreadMax - 1) this.#response?.resume()
   }
 
   #over(): void {
