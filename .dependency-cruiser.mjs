@@ -51,7 +51,7 @@ export default {
       from: {
         path: '^src/',
         pathNot: [
-          '^src/(engines/llama/(supervisor|launch-child)|models/fleet/pools/managed/(guard|managed-replica))\\.ts$',
+          '^src/(engines/llama/(supervisor|launch-child|keep-children-compiled)|models/fleet/pools/managed/(guard|managed-replica))\\.ts$',
           // A command that signs lives for one signature, and for half a minute at most.
           '^src/accounts/transparency/signing-keys\\.ts$',
           test,

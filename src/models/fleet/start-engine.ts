@@ -6,6 +6,7 @@ import type { Engine } from '../../core/engine.ts'
 import { memoryBound } from '../../engines/llama/confinement/memory-limit.ts'
 import type { ConfinementReport } from '../../engines/llama/confinement/plan.ts'
 import type { Weights } from '../../engines/llama/gguf/inspect-weights.ts'
+import { keepChildrenCompiled } from '../../engines/llama/keep-children-compiled.ts'
 import { LlamaEngine, type LlamaEngineOptions } from '../../engines/llama/llama-engine.ts'
 import { slotsDefault, withGuestSlots, type CardsInUse } from '../../engines/llama/ipc.ts'
 import { hasNvidiaCard } from '../../engines/llama/nvidia-card.ts'
@@ -67,7 +68,11 @@ export function startEngine({ config, weightsPath, file, log }: StartOptions): R
     onReady({ windowTokens, slots, threads, threadsMost, cards, fitness }) {
       log().info({ window_tokens: windowTokens, slots, threads, threads_most: threadsMost }, 'engine ready')
       logCards(log(), config.engine.gpu, cards)
-      if (!hasReported) log().info({ ...fitness }, 'chat format')
+      if (!hasReported) {
+        log().info({ ...fitness }, 'chat format')
+        // When the machine has nothing to load any more.
+        keepChildrenCompiled(config.childEnvironment)
+      }
       hasReported = true
       loaded.resolve()
     },
