@@ -9,13 +9,13 @@ import { sqlitePath, type DatabaseLocation } from '../database-location.ts'
 import { migrateDatabase, openDatabase } from '../open-database.ts'
 import { connectPostgres } from '../open-postgres.ts'
 import { openSqliteUnhurried } from '../connect-sqlite.ts'
-import { migrations } from '../migrate.ts'
+import { loadMigrations } from '../migrate.ts'
 
 onEachDatabase(({ createLocation }) => {
   test('an installation with tables of changes of its own for keys and limits goes on counting in one', async () => {
     const location = await createLocation()
     const old = connect(location)
-    const migrator = new Migrator({ db: old, provider: { getMigrations: () => Promise.resolve(migrations) } })
+    const migrator = new Migrator({ db: old, provider: { getMigrations: loadMigrations } })
     const { error } = await migrator.migrateTo('008-installation')
     equal(error, undefined)
     await sql`update access_changes set count = 12`.execute(old)

@@ -8,7 +8,7 @@ import { readBudgetAlerts, readBudgets } from '../../limits/settings/budget-sett
 import { readTiers } from '../../limits/settings/tiers.ts'
 import type { Database } from '../database.ts'
 import { sqlitePath, type DatabaseLocation } from '../database-location.ts'
-import { migrations } from '../migrate.ts'
+import { loadMigrations } from '../migrate.ts'
 import { migrateDatabase, openDatabase } from '../open-database.ts'
 import { connectPostgres } from '../open-postgres.ts'
 import { openSqliteUnhurried } from '../connect-sqlite.ts'
@@ -17,7 +17,7 @@ onEachDatabase(({ createLocation }) => {
   test('an installation from before tiers refuses nothing more, and keeps its limits, budgets and alerts', async () => {
     const location = await createLocation()
     const old = connect(location)
-    const migrator = new Migrator({ db: old, provider: { getMigrations: () => Promise.resolve(migrations) } })
+    const migrator = new Migrator({ db: old, provider: { getMigrations: loadMigrations } })
     equal((await migrator.migrateTo('011-ledger-indexes')).error, undefined)
     await sql`insert into organizations (id, name, created_at) values ('org_1', 'One', 1)`.execute(old)
     await sql`
