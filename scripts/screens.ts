@@ -6,9 +6,12 @@
 //                                       refused, failed or is too wide
 // npm run screens -- lighthouse FOLDER  asks Lighthouse about every page, writes what it says into the folder and says what misses
 //                                       its score; pages can be named as above
+// npm run screens -- tests               runs the tests of the dashboard that "npm test" leaves out: by the keyboard alone, with
+//                                       answers that come late, with longer words and with 200 hostile names on every page
 //
 // Takes them of a real service that was set up and asked a little, in a real browser.
 
+import { spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { openBrowser } from '../test/harness/http/open-browser.ts'
@@ -45,6 +48,13 @@ const priceMs = 12_000
 const countedMs = 6_000
 const recordingMs = 3 * 24 * 3_600_000
 
+if (mode === 'tests') {
+  const tests = spawnSync(process.execPath, ['scripts/test.ts', 'test/dashboard/screens/'], {
+    cwd: join(import.meta.dirname, '..'),
+    stdio: 'inherit',
+  })
+  process.exit(tests.status ?? 1)
+}
 if (mode === 'pictures') mkdirSync(folder, { recursive: true })
 buildOnce()
 const [browser, service] = await Promise.all([openBrowser(), startService()])

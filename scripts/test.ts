@@ -1,4 +1,4 @@
-// npm test                the check, then every test
+// npm test                the check, then every test but those of test/dashboard/screens, which "npm run screens -- tests" runs
 // npm test -- ledger sse  only the test files whose path contains one of the words
 
 import { spawnSync } from 'node:child_process'
@@ -63,7 +63,10 @@ async function runAll(): Promise<void> {
   // A test whose program is missing for all that fails, and says so.
   if (process.env['CI'] !== undefined) await fetchPrograms([], console.log)
   const grouped = new Set([...groupPrograms.values()].flatMap(filesOf))
-  const others = globSync('{test,scripts,bin,starter}/**/*.test.ts', { cwd: root }).filter((file) => !grouped.has(file))
+  const others = globSync('{test,scripts,bin,starter}/**/*.test.ts', {
+    cwd: root,
+    exclude: ['test/dashboard/screens/**'],
+  }).filter((file) => !grouped.has(file))
   runTests([...new Set([...longestFirst, ...groupPrograms.keys(), ...others.toSorted()])])
   if (status === 0) return
   process.exitCode = 1

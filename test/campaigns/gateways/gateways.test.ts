@@ -12,8 +12,8 @@ process.setMaxListeners(0)
 test('three gateways on one PostgreSQL keep together to limits and budgets, and to a key that is revoked', () =>
   runShort(runGateways, 1))
 test('known keys are served while PostgreSQL refuses or hangs, and it has each ledger row once afterwards', () =>
-  runShort(runOutage, 4))
+  runShort(runOutage, 3))
 test('clients that wait for each answer are not refused by up to twelve gateways, and bursts use all places and no more', () =>
   runShort(runPlaces, 5))
 test('whom a directory switches off at one gateway is cut off at all of them', () => runShort(runOffboarding, 4))
-test('what a directory says is so at all gateways, whichever of them is killed meanwhile', () => runShort(runScim, 60))
+test('what a directory says is so at all gateways, whichever of them is killed meanwhile', () => runShort(runScim, 30))

@@ -3,7 +3,7 @@ import { verifyLedger } from '../../../src/billing/audits/verify-ledger.ts'
 import { rollUp } from '../../../src/billing/usage/roll-up.ts'
 import { readRows, tokensTaken } from './ledger-of.ts'
 import { kinds, type Answer, type Keys } from './outage-load.ts'
-import { microsMax, outputPerMinute, type Away, type Course } from './outage-course.ts'
+import { microsMaxOf, outputPerMinute, type Away, type Course } from './outage-course.ts'
 import type { Shared } from './start-gateways.ts'
 import { mostOverBucket } from './windows.ts'
 
@@ -36,8 +36,9 @@ export function checkAnswers(answers: readonly Answer[], away: Away, { outage, f
 export async function checkRows(
   { db }: Shared,
   { keys, answers }: { readonly keys: Keys; readonly answers: readonly Answer[] },
-  { outage, failures }: Course,
+  course: Course,
 ): Promise<void> {
+  const { outage, failures } = course
   for (const kind of kinds) {
     const rows = await readRows(db, keys[kind])
     failures.check(`${outage}, ${kind}`, () => {
@@ -60,6 +61,7 @@ export async function checkRows(
       failures.check(outage, () => ok(over <= 0, `a window has ${over} output tokens more than it may`))
     }
     if (kind !== 'paid') continue
+    const microsMax = microsMaxOf(course)
     const spent = rows.reduce((sum, { cost_micros: cost }) => sum + (cost ?? 0), 0)
     failures.check(outage, () => {
       ok(spent <= microsMax, `${spent} of ${microsMax} were spent`)

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { until, type Service } from '../../harness/start-service.ts'
 import { describeCounts, Failures, increment, pause, type CampaignOptions, type CampaignResult } from '../campaign.ts'
 import { checkAnswers, checkRows } from './outage-checks.ts'
-import { microsMax, outputPerMinute, type Away, type Course } from './outage-course.ts'
+import { microsMaxOf, outputPerMinute, type Away, type Course } from './outage-course.ts'
 import { kinds, startLoad, type Answer, type Keys, type Load } from './outage-load.ts'
 import { openShared, type Shared } from './start-gateways.ts'
 
@@ -37,7 +37,7 @@ export async function runOutage({ seed, count, log }: CampaignOptions): Promise<
 async function playOutage(course: Course): Promise<Record<string, string | number>> {
   const shared = await openShared()
   try {
-    const keys = await createKeys(shared)
+    const keys = await createKeys(shared, course)
     const services = [await shared.start(), await shared.start()]
     const load = startLoad({ services, keys, seed: course.seed })
     await pause(beforeMs)
@@ -54,14 +54,14 @@ async function playOutage(course: Course): Promise<Record<string, string | numbe
   }
 }
 
-async function createKeys(shared: Shared): Promise<Keys> {
+async function createKeys(shared: Shared, course: Course): Promise<Keys> {
   const keys = {
     free: await shared.createKey('free'),
     limited: await shared.createKey('limited'),
     paid: await shared.createKey('paid'),
   }
   await shared.limit(keys.limited, { outputTokensPerMinute: outputPerMinute })
-  await shared.budget(keys.paid, { microsMax })
+  await shared.budget(keys.paid, { microsMax: microsMaxOf(course) })
   return keys
 }
 

@@ -18,6 +18,6 @@ async function runOnWeights(context: TestContext, run: Run, count: number): Prom
   await runShort(run, count)
 }
 
-test('open weights keep every promise under all names', (context) => runOnWeights(context, runRealWeightsShort, 2))
+test('open weights keep every promise under all names', (context) => runOnWeights(context, runRealWeightsShort, 1))
 test('open weights without a template for tools call them, write JSON and think', (context) =>
   runOnWeights(context, runCalls, 6))

@@ -10,9 +10,9 @@ import { runShort } from '../run-short.ts'
 // Each service that a campaign starts is ended by a listener of its own should the campaign end early.
 process.setMaxListeners(0)
 
-test('a client’s text never becomes a control token', () => runShort(runControlTokens, 600))
-test('a prompt is billed as it is counted, whatever asks for it', () => runShort(runCounts, 25))
-test('damaged requests are refused in the right form', () => runShort(runMutations, 1_500))
-test('calls and JSON have their form whatever the schema', () => runShort(runStructured, 60))
-test('nothing of a prompt is kept after its end', () => runShort(runRetention, 100))
+test('a client’s text never becomes a control token', () => runShort(runControlTokens, 300))
+test('a prompt is billed as it is counted, whatever asks for it', () => runShort(runCounts, 10))
+test('damaged requests are refused in the right form', () => runShort(runMutations, 400))
+test('calls and JSON have their form whatever the schema', () => runShort(runStructured, 20))
+test('nothing of a prompt is kept after its end', () => runShort(runRetention, 40))
 test('a window is filled to its last token, and not beyond', () => runShort(runWindow, 8_192))

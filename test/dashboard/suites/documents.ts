@@ -1,7 +1,5 @@
 import { deepEqual, equal, match } from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { guideGroups, slugOf } from '../../../web/guides/guide-list.ts'
-import { findFaults, fitsItsWidth } from '../harness/find-faults.ts'
 import { openDashboard } from '../harness/open-dashboard.ts'
 import type { Dashboard } from '../harness/use-dashboard.ts'
 
@@ -99,24 +97,6 @@ export function documentsSuite(dashboard: () => Dashboard): void {
       await page.waitForFunction(() => document.title === 'Pricing · Odyssey')
       deepEqual(faults, [])
       await context.close()
-    })
-
-    test('are within reach of everybody: every guide, by day and by night, on a desk and on a phone', async () => {
-      const { browser, service } = dashboard()
-      const stranger = await openDashboard(browser, service)
-      const { page, origin } = stranger
-      const faults: string[] = []
-      for (const [at, slug] of ['', ...guideGroups.flatMap(({ files }) => files.map(slugOf))].entries()) {
-        await page.setViewportSize(at % 2 === 0 ? { width: 390, height: 844 } : { width: 1_280, height: 800 })
-        await page.emulateMedia({ colorScheme: at % 4 < 2 ? 'light' : 'dark' })
-        await page.goto(slug === '' ? `${origin}/docs?q=budget` : `${origin}/docs/guides/${slug}`)
-        await page.locator('main p, main td').first().waitFor()
-        faults.push(...(await findFaults(page, null)).map((fault) => `${slug}: ${fault}`))
-        if (!(await fitsItsWidth(page))) faults.push(`${slug}: too wide`)
-      }
-      deepEqual(faults, [])
-      deepEqual(stranger.faults, [])
-      await stranger.context.close()
     })
 
     test('are read without JavaScript: each guide with its text and the way to the others', async () => {

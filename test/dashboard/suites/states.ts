@@ -1,18 +1,23 @@
 // Each page when the service fails, and with all that can be chosen on it: what is shown then, and what the address keeps.
 
-import { deepEqual, equal, match, ok } from 'node:assert/strict'
+import { equal, match, ok } from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { baseOf, goTo, settled } from '../harness/ask.ts'
-import { findFaults } from '../harness/find-faults.ts'
 import type { Dashboard } from '../harness/use-dashboard.ts'
 
 const requestId = 'req_0000000000000000000000'
 /** Who has signed in, the stream and what others show around the page are answered as ever. */
 const read = /\/api\/v1\/(?!session$|events|organizations\/[^/]+\/(?:projects|members)(?:\?|$))/
 
-/** The page says what failed, has the request's id, breaks no rule, and shows everything once the service answers again. */
-export function testFailure(open: () => { readonly page: Page; readonly address: string }): void {
+type Open = () => { readonly page: Page; readonly address: string }
+
+/**
+ * The page says what failed, has the request's id, and shows everything once the service answers again.
+ *
+ * `judge` looks at it while it says so.
+ */
+export function testFailure(open: Open, judge: (page: Page) => Promise<void> = () => Promise.resolve()): void {
   test('says what failed, and reads it again when it is told to', async () => {
     const { page, address } = open()
     let isAsked = false
@@ -37,7 +42,7 @@ export function testFailure(open: () => { readonly page: Page; readonly address:
       match((await failed.textContent()) ?? '', /could not be read.*Something failed on our side/)
       ok((await failed.textContent())?.includes(requestId))
     }
-    deepEqual(await findFaults(page), [])
+    await judge(page)
     await page.unrouteAll({ behavior: 'wait' })
     // Several parts may have failed, and one that is read again may bring another with it.
     await page.waitForFunction(() => {
@@ -102,7 +107,7 @@ export function unreadSuite(dashboard: () => Dashboard): void {
 }
 
 /** What is chosen stands in the address, and loading that anew shows the same. */
-export function testAddress(open: () => { readonly page: Page; readonly address: string }): void {
+export function testAddress(open: Open): void {
   test('shows by a link what was chosen', async () => {
     const { page, address } = open()
     await goTo(page, address)

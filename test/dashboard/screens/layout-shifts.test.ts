@@ -2,16 +2,16 @@
 
 import { ok } from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { ApiKeyId, OrganizationId, ProjectId } from '../../src/core/ids.ts'
-import { openDatabase } from '../../src/db/open-database.ts'
-import { pagePath, type PageName } from '../../web/src/app/paths.ts'
-import { routes } from '../../web/src/app/route-table.ts'
-import { askApi } from './harness/ask.ts'
-import { slowDown, type Order } from './harness/measure-shifts.ts'
-import { organizationOf } from './harness/open-dashboard.ts'
-import { writeRandomRequests } from './harness/random-requests.ts'
-import { useDashboard, type Dashboard } from './harness/use-dashboard.ts'
-import { furnishOrganization } from './survey/furnish-organization.ts'
+import type { ApiKeyId, OrganizationId, ProjectId } from '../../../src/core/ids.ts'
+import { openDatabase } from '../../../src/db/open-database.ts'
+import { pagePath, type PageName } from '../../../web/src/app/paths.ts'
+import { routes } from '../../../web/src/app/route-table.ts'
+import { askApi } from '../harness/ask.ts'
+import { slowDown, type Order } from '../harness/measure-shifts.ts'
+import { organizationOf } from '../harness/open-dashboard.ts'
+import { writeRandomRequests } from '../harness/random-requests.ts'
+import { useDashboard, type Dashboard } from '../harness/use-dashboard.ts'
+import { furnishOrganization } from '../survey/furnish-organization.ts'
 
 /** A fifth of what counts as good by the measure’s own makers. A row that comes late is about half of it. */
 const shiftsMax = 0.02

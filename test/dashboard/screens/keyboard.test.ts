@@ -4,13 +4,13 @@
 import { deepEqual, equal, match } from 'node:assert/strict'
 import { before, suite, test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
-import { askWith } from './harness/ask.ts'
-import { chooseFrom, findPage, press, tabTo, typeInto } from './harness/keyboard.ts'
-import { openDashboard } from './harness/open-dashboard.ts'
-import { useDashboard } from './harness/use-dashboard.ts'
-import { restByKeyboardSuite } from './suites/rest-by-keyboard.ts'
-import { runCli } from '../harness/run-cli.ts'
-import { until } from '../harness/start-service.ts'
+import { askWith } from '../harness/ask.ts'
+import { chooseFrom, findPage, press, tabTo, typeInto } from '../harness/keyboard.ts'
+import { openDashboard } from '../harness/open-dashboard.ts'
+import { useDashboard } from '../harness/use-dashboard.ts'
+import { restByKeyboardSuite } from './rest-by-keyboard.ts'
+import { runCli } from '../../harness/run-cli.ts'
+import { until } from '../../harness/start-service.ts'
 
 const dashboard = useDashboard({ isSetUp: false })
 const button = (page: Page | Locator, name: string | RegExp) => page.getByRole('button', { name }).first()

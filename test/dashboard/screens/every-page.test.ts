@@ -1,0 +1,81 @@
+// Every page of the table at its worst: with words that are two fifths longer, where the service fails, and with 200
+// hostile names in every field.
+
+import { deepEqual, ok } from 'node:assert/strict'
+import { before, suite, test } from 'node:test'
+import { guideGroups, slugOf } from '../../../web/guides/guide-list.ts'
+import { goTo, settled } from '../harness/ask.ts'
+import { findFaults, fitsItsWidth, widerTables, widestOf } from '../harness/find-faults.ts'
+import { isPublic, narrow, pages, useHostileDashboard, wide } from '../harness/hostile-dashboard.ts'
+import { openDashboard } from '../harness/open-dashboard.ts'
+import { stretchText } from '../harness/stretch-text.ts'
+import { testFailure } from '../suites/states.ts'
+
+const { dashboard, reader, addressOf, breakouts, addOtherNames, faults } = useHostileDashboard({ names: 4 })
+const phone = { width: 390, height: 844 }
+
+suite('words that are two fifths longer, and wider spacing,', () => {
+  for (const [name, { title }] of pages) {
+    test(`are held by the page ${title} on a phone and on a desk`, async () => {
+      const { page } = reader(name)
+      await page.emulateMedia({ reducedMotion: 'reduce' })
+      await page.goto(addressOf(name))
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      await settled(page)
+      await page.evaluate(() => document.fonts.ready)
+      for (const viewport of [narrow, wide]) {
+        await page.setViewportSize(viewport)
+        deepEqual(await stretchText(page), [])
+      }
+    })
+  }
+})
+
+for (const [name, { title }] of pages.filter(([one]) => !isPublic(one))) {
+  suite(`the page ${title}, breaking no rule of accessibility,`, () => {
+    testFailure(
+      () => ({ page: reader(name).page, address: addressOf(name) }),
+      async (page) => deepEqual(await findFaults(page), []),
+    )
+  })
+}
+
+suite('200 hostile names', () => {
+  before(async () => {
+    await dashboard().owner.page.setViewportSize(wide)
+    await addOtherNames()
+  })
+
+  for (const [name, { title }] of pages.filter(([one]) => !isPublic(one))) {
+    test(`stay names on the page ${title}, and leave it as wide as it is`, async () => {
+      const { page } = dashboard().owner
+      await goTo(page, addressOf(name))
+      deepEqual(breakouts().found, [])
+      ok(await fitsItsWidth(page), await widestOf(page))
+      await page.setViewportSize(narrow)
+      const wider = await widerTables(page)
+      await page.setViewportSize(wide)
+      deepEqual(wider, [], 'On a phone')
+    })
+  }
+})
+
+test('the guides are within reach of everybody: each by day or by night, on a desk or on a phone', async () => {
+  const { browser, service } = dashboard()
+  const stranger = await openDashboard(browser, service)
+  const { page, origin } = stranger
+  const found: string[] = []
+  for (const [at, slug] of ['', ...guideGroups.flatMap(({ files }) => files.map(slugOf))].entries()) {
+    await page.setViewportSize(at % 2 === 0 ? phone : wide)
+    await page.emulateMedia({ colorScheme: at % 4 < 2 ? 'light' : 'dark' })
+    await page.goto(slug === '' ? `${origin}/docs?q=budget` : `${origin}/docs/guides/${slug}`)
+    await page.locator('main p, main td').first().waitFor()
+    found.push(...(await findFaults(page)).map((fault) => `${slug}: ${fault}`))
+    if (!(await fitsItsWidth(page))) found.push(`${slug}: too wide`)
+  }
+  deepEqual(found, [])
+  deepEqual(stranger.faults, [])
+  await stranger.context.close()
+})
+
+test('no page broke the content policy, and no program failed', () => deepEqual(faults(), []))
