@@ -1,7 +1,7 @@
 // npm test                the check, then every test but those of test/dashboard/screens, which "npm run screens -- tests" runs
 // npm test -- ledger sse  only the test files whose path contains one of the words
 
-import { spawnSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { globSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
@@ -53,25 +53,29 @@ if (words.length === 0) await runAll()
 else runMatching(words)
 
 async function runAll(): Promise<void> {
-  const { status, stdout } = spawnSync(process.execPath, ['scripts/check.ts'], {
-    cwd: root,
-    stdio: ['ignore', 'pipe', 'inherit'],
-    encoding: 'utf8',
-    maxBuffer: 64 * 1024 * 1024,
-  })
-  console.log(stdout.trimEnd())
+  // It leaves a processor idle for part of its time, so the tests begin beside it.
+  const checking = check()
   // A test whose program is missing for all that fails, and says so.
   if (process.env['CI'] !== undefined) await fetchPrograms([], console.log)
   const grouped = new Set([...groupPrograms.values()].flatMap(filesOf))
-  const others = globSync('{test,scripts,bin,starter}/**/*.test.ts', {
-    cwd: root,
-    exclude: ['test/dashboard/screens/**'],
-  }).filter((file) => !grouped.has(file))
+  const all = globSync('{test,scripts,bin,starter}/**/*.test.ts', { cwd: root, exclude: ['test/dashboard/screens/**'] })
+  const others = all.filter((file) => !grouped.has(file))
   runTests([...new Set([...longestFirst, ...groupPrograms.keys(), ...others.toSorted()])])
-  if (status === 0) return
+  const { hasPassed, said } = await checking
+  console.log(said)
+  if (hasPassed) return
   process.exitCode = 1
   // Thousands of lines of tests may stand between, so what it said is said again.
-  process.once('exit', () => console.log(`${stdout.trimEnd()}\nThe check before the tests failed.`))
+  process.once('exit', () => console.log(`${said}\nThe check beside the tests failed.`))
+}
+
+function check(): Promise<{ readonly hasPassed: boolean; readonly said: string }> {
+  const settings = { cwd: root, maxBuffer: 64 * 1024 * 1024 }
+  return new Promise((resolve) => {
+    execFile(process.execPath, ['scripts/check.ts'], settings, (error, output, errors) => {
+      resolve({ hasPassed: error === null, said: `${output}${errors}`.trimEnd() })
+    })
+  })
 }
 
 function runMatching(wanted: readonly string[]): void {

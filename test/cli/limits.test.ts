@@ -280,9 +280,9 @@ test('what is wrong is said, with an exit code for it, and leaves nothing', asyn
   equal((await audited('')).length, rowsBefore)
 })
 
-test('a limit that is set beside a running service is in force there', async () => {
+test('a limit that is set beside a running service is in force there', async (t) => {
   const service = await startService()
-  after(() => service.stop())
+  t.after(() => service.stop())
   const body = JSON.stringify({ model: 'hal-1.0', max_tokens: 4, messages: [{ role: 'user', content: 'x' }] })
   const headers = { authorization: `Bearer ${service.key}`, 'content-type': 'application/json' }
   const generate = async () =>
@@ -294,10 +294,10 @@ test('a limit that is set beside a running service is in force there', async () 
   await until(async () => (await generate()) === 200, 'the limit is gone')
 })
 
-test('what the config file says of prices and of answers over their limit is in force, beside a price that cannot be used', async () => {
+test('what the config file says of prices and of answers over their limit is in force, beside a price that cannot be used', async (t) => {
   const config = { billing: { pricesRequired: true }, limits: { outputOverLimit: 'length' } }
   let service = await startService({ config })
-  after(() => service.stop())
+  t.after(() => service.stop())
   const statusOf = async (model: string) =>
     (await ask(service, paths.chat, { body: bodyFor('chat', { model, max_tokens: 4 }) })).status
   equal(await statusOf('hal-1.0'), 403)

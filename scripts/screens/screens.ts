@@ -14,18 +14,18 @@
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { openBrowser } from '../test/harness/http/open-browser.ts'
-import { startService } from '../test/harness/start-service.ts'
-import { askApi, settled } from '../test/dashboard/harness/ask.ts'
-import { buildOnce } from '../test/dashboard/harness/build-once.ts'
-import { openDashboard, organizationOf, setUp } from '../test/dashboard/harness/open-dashboard.ts'
-import { furnishOrganization } from '../test/dashboard/survey/furnish-organization.ts'
-import { judgePages } from '../test/dashboard/survey/judge-pages.ts'
-import { surveyPages } from '../test/dashboard/survey/survey-pages.ts'
-import { walkAsRoles } from '../test/dashboard/survey/walk-roles.ts'
+import { openBrowser } from '../../test/harness/http/open-browser.ts'
+import { startService } from '../../test/harness/start-service.ts'
+import { askApi, settled } from '../../test/dashboard/harness/ask.ts'
+import { buildOnce } from '../../test/dashboard/harness/build-once.ts'
+import { openDashboard, organizationOf, setUp } from '../../test/dashboard/harness/open-dashboard.ts'
+import { furnishOrganization } from '../../test/dashboard/survey/furnish-organization.ts'
+import { judgePages } from '../../test/dashboard/survey/judge-pages.ts'
+import { surveyPages } from '../../test/dashboard/survey/survey-pages.ts'
+import { walkAsRoles } from '../../test/dashboard/survey/walk-roles.ts'
 
 const [mode = 'pictures', into = 'screens', ...wanted] = process.argv.slice(2)
-const folder = join(import.meta.dirname, '../docs/pictures')
+const folder = join(import.meta.dirname, '../../docs/pictures')
 const requests = 24
 /** The pages whose address is their name. */
 const others = [
@@ -50,7 +50,7 @@ const recordingMs = 3 * 24 * 3_600_000
 
 if (mode === 'tests') {
   const tests = spawnSync(process.execPath, ['scripts/test.ts', 'test/dashboard/screens/'], {
-    cwd: join(import.meta.dirname, '..'),
+    cwd: join(import.meta.dirname, '../..'),
     stdio: 'inherit',
   })
   process.exit(tests.status ?? 1)
