@@ -7,9 +7,9 @@ const { execFile } = require('child_process')
 const fs = require('fs')
 const os = require('os')
 const path = require('path')
+const { installTools } = require('./build-tools.cjs')
 const { hashOf, isStale, looksOf, stampOf } = require('./dashboard.cjs')
 const { lock } = require('./lock.cjs')
-const { runNpm } = require('./npm.cjs')
 
 const root = path.dirname(__dirname)
 const web = path.join(root, 'web')
@@ -41,7 +41,7 @@ async function build() {
   const isInstalledForThis = !hasTools()
   remove(failure)
   try {
-    if (isInstalledForThis) await installTools(tools)
+    if (isInstalledForThis) await installTools(root, toolNames(), tools)
     const next = path.join(web, 'dist.next')
     remove(next)
     await buildInto(next)
@@ -101,31 +101,8 @@ function hasTools() {
   }
 }
 
-/** Puts the packages that a build needs where the sources find them, in the versions and with the hashes of the lockfile. */
-async function installTools(target) {
-  const folder = path.join(web, '.tools')
-  remove(folder)
-  fs.mkdirSync(folder, { recursive: true })
-  const lockfile = JSON.parse(fs.readFileSync(path.join(root, 'package-lock.json'), 'utf8'))
-  const dependencies = {}
-  for (const name of JSON.parse(fs.readFileSync(path.join(web, 'packages.json'), 'utf8'))) {
-    dependencies[name] = lockfile.packages[`node_modules/${name}`].version
-  }
-  const own = { name: 'odyssey-dashboard', version: '1.0.0', dependencies }
-  const packages = Object.assign({}, lockfile.packages, { '': own })
-  write(path.join(folder, 'package.json'), own)
-  write(path.join(folder, 'package-lock.json'), Object.assign({}, lockfile, { name: own.name, packages }))
-  try {
-    await runNpm(folder, { platform: null, onStart: () => {} })
-    remove(target)
-    fs.renameSync(path.join(folder, 'node_modules'), target)
-  } finally {
-    remove(folder)
-  }
-}
-
-function write(file, value) {
-  fs.writeFileSync(file, JSON.stringify(value, null, 2))
+function toolNames() {
+  return JSON.parse(fs.readFileSync(path.join(web, 'packages.json'), 'utf8'))
 }
 
 function remove(path) {

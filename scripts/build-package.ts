@@ -1,14 +1,14 @@
-// Makes the package that is published: compiled JavaScript, the launcher, the starter weights, the pages of
+// Makes the package that is published: JavaScript in few files, the launcher, the starter weights, the pages of
 // docs/ and what they install out of deploy/.
 //
 //     npm run package                writes build/odyssey-<version>.tgz
 //     npm run package -- FOLDER      writes it elsewhere
 //
-// Types are only taken away, so that each line stays where it was and a stack names the source's own line.
+// What building takes is brought where nothing is installed, as in the building of an image, and taken away again.
 
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { stripTypeScriptTypes } from 'node:module'
+import { createRequire } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
 
 const root = join(import.meta.dirname, '..')
@@ -28,12 +28,14 @@ const kept = [
   'optionalDependencies',
 ]
 
-/** A relative path in quotes, as imports and the programs of threads and children have it. */
-const relativePath = /(['"`])(\.{1,2}\/[^'"`\n]*)\.(c?)ts\1/g
+type Tools = { installTools(root: string, names: readonly string[], target: string): Promise<void> }
+
+const require = createRequire(import.meta.url)
+const modules = join(root, 'node_modules')
 
 rmSync(folder, { recursive: true, force: true })
 mkdirSync(folder, { recursive: true })
-compile()
+await bundleService()
 for (const file of globSync('bin/*.cjs', { cwd: root })) copy(file)
 for (const file of ['weights/starter.gguf', 'weights/starter.sha256', 'README.md', 'LICENSE', 'SECURITY.md']) copy(file)
 buildDashboard(join(folder, 'web/dist'))
@@ -44,14 +46,19 @@ writeManifest()
 const packed = execFileSync('npm', ['pack', '--json', '--pack-destination', build], { cwd: folder, encoding: 'utf8' })
 console.log(join(build, fileNameOf(packed)))
 
-function compile(): void {
-  for (const file of globSync('src/**/*.{ts,cts}', { cwd: root }).filter((name) => !name.endsWith('.test.ts'))) {
-    const code = stripTypeScriptTypes(readFileSync(join(root, file), 'utf8'))
-    write(file.replace(/^src/, 'dist').replace(/ts$/, 'js'), code.replace(relativePath, '$1$2.$3js$1'))
+async function bundleService(): Promise<void> {
+  const isInstalledForThis = !existsSync(modules)
+  const { installTools } = require('../bin/build-tools.cjs') as Tools
+  if (isInstalledForThis) await installTools(root, ['rolldown', 'kysely', 'zod'], modules)
+  try {
+    const { bundle } = await import('./package/bundle.ts')
+    await bundle(join(root, 'src'), join(folder, 'dist'))
+  } finally {
+    if (isInstalledForThis) rmSync(modules, { recursive: true })
   }
 }
 
-/** Where nothing is installed, as in the building of an image, the launcher's own build brings its tools and takes them away again. */
+/** The launcher's own build brings its tools where they are missing, and takes them away again. */
 function buildDashboard(target: string): void {
   const run = (...words: string[]) => execFileSync(process.execPath, words, { cwd: root, stdio: 'inherit' })
   if (existsSync(join(root, 'node_modules/vite'))) {

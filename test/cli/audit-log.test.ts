@@ -10,13 +10,13 @@ import { change } from '../../src/db/change.ts'
 import { openSqlite } from '../../src/db/open-sqlite.ts'
 import { createManualClock } from '../harness/manual-clock.ts'
 import { runCli, startCli, tryCli } from '../harness/run-cli.ts'
+import { productProgram } from '../harness/as-launched.ts'
 
 const home = mkdtempSync(join(tmpdir(), 'odyssey-audit-log-'))
 const elsewhere = mkdtempSync(join(tmpdir(), 'odyssey-elsewhere-'))
 after(() => [home, elsewhere].forEach((folder) => rmSync(folder, { recursive: true })))
 
 const audit = (...args: string[]) => runCli({ home }, 'audit', ...args)
-const program = join(import.meta.dirname, '../../src/cli/main.ts')
 /** On a machine that has nothing of the installation. */
 const auditElsewhere = (...args: string[]) => tryCli({ home: join(elsewhere, 'none') }, 'audit', ...args)
 const save = (name: string, text: string) => {
@@ -162,7 +162,7 @@ test('a key on another machine signs by a command, from its rotation on, and not
   deepEqual([made.exitCode, made.stderr], [0, ''])
   equal((await auditElsewhere('sign', 'create', '--key-file', keyFile)).exitCode, 1, 'A key is never written over.')
   const publicKey = made.stdout.trim()
-  const signer = { publicKey, command: [process.execPath, program, 'audit', 'sign', '--key-file', keyFile] }
+  const signer = { publicKey, command: [process.execPath, productProgram, 'audit', 'sign', '--key-file', keyFile] }
   const configure = (audit: object) => writeFileSync(join(home, 'odyssey.json'), JSON.stringify({ audit }))
   try {
     configure({ signer })

@@ -8,12 +8,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
-import { nodeArguments } from '../harness/as-launched.ts'
+import { nodeArguments, productProgram } from '../harness/as-launched.ts'
 import { runCli, tryCli } from '../harness/run-cli.ts'
 import { until } from '../harness/start-service.ts'
 
-const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'odyssey-backups-'))
 const home = join(folder, 'data')
 const places = join(folder, 'backups')
@@ -34,7 +32,16 @@ test('a backup onto a disk that takes no more blames the backup, and not the dat
   equal(statSync(join(home, 'odyssey.db')).size > 64 * 1_024, true)
   const stderr = await new Promise<string>((resolve) => {
     // A limit of a file's size is refused as a full disk is, whoever runs the test; 64 of them are 32 or 64 KiB.
-    const limited = ['-c', 'ulimit -f 64; exec "$@"', 'sh', process.execPath, ...nodeArguments(), main, 'backup', path]
+    const limited = [
+      '-c',
+      'ulimit -f 64; exec "$@"',
+      'sh',
+      process.execPath,
+      ...nodeArguments(),
+      productProgram,
+      'backup',
+      path,
+    ]
     const env = { PATH: process.env['PATH'] ?? '', ODYSSEY_HOME: home }
     execFile('sh', limited, { env }, (_, __, said) => resolve(said))
   })
@@ -100,7 +107,7 @@ test('what a backup that was killed left behind is gone with the next one, and n
 async function stopMidway(place: string, name: string): Promise<ChildProcess> {
   const env = { PATH: process.env['PATH'] ?? '', ODYSSEY_HOME: home }
   const path = join(place, name)
-  const child = spawn(process.execPath, [...nodeArguments(), main, 'backup', path], { env, stdio: 'ignore' })
+  const child = spawn(process.execPath, [...nodeArguments(), productProgram, 'backup', path], { env, stdio: 'ignore' })
   const isOwn = (other: string) => other.startsWith(`${name}.unfinished-`)
   const sizeOf = (other: string) => statSync(join(place, other), { throwIfNoEntry: false })?.size ?? 0
   // The file grows when all that comes before has been done.

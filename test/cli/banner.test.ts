@@ -4,16 +4,14 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { allClients } from '../../src/clients/all-clients.ts'
 import { describeStart } from '../../src/service/banner.ts'
-import { compileCache } from '../harness/as-launched.ts'
+import { compileCache, productProgram } from '../harness/as-launched.ts'
 import { placeholderPath } from '../harness/engines/placeholder-path.ts'
 import { runCli } from '../harness/run-cli.ts'
 import { until } from '../harness/start-service.ts'
 
-const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 const run = promisify(execFile)
 // A path that a shell would take apart.
 const folder = mkdtempSync(join(tmpdir(), "odyssey banner's "))
@@ -32,7 +30,7 @@ type Started = {
 
 /** Starts the service until it has printed its banner, and leaves what it puts into its data folder alone. */
 async function start(home: string, wrap: (command: readonly string[]) => readonly string[] = (it) => it) {
-  const [program = '', ...args] = wrap([process.execPath, main, 'serve'])
+  const [program = '', ...args] = wrap([process.execPath, productProgram, 'serve'])
   const child = spawn(program, args, {
     env: { PATH: process.env['PATH'] ?? '', ...compileCache, ODYSSEY_HOME: home, PORT: '0' },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -7,14 +7,12 @@ import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import type { Finding } from '../../src/service/doctor/finding.ts'
 import { placeholderPath } from '../harness/engines/placeholder-path.ts'
-import { nodeArguments } from '../harness/as-launched.ts'
+import { nodeArguments, productProgram } from '../harness/as-launched.ts'
 import { runCli, tryCli, type CliTarget } from '../harness/run-cli.ts'
 import { startService, type Service } from '../harness/start-service.ts'
 
-const cliPath = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 let service: Service
 
 before(async () => {
@@ -104,7 +102,7 @@ test(
   { skip: hasTerminal ? false : 'there is no program here that makes a terminal' },
   () =>
     makeFolder({ port: 0 }, ({ home }) => {
-      const command = [process.execPath, ...nodeArguments(), cliPath, 'doctor'].join(' ')
+      const command = [process.execPath, ...nodeArguments(), productProgram, 'doctor'].join(' ')
       const env = { PATH: process.env['PATH'] ?? '', ODYSSEY_HOME: home }
       const printedBy = (line: string) => spawnSync('script', ['-qec', line, '/dev/null'], { env }).stdout.toString()
       const printed = printedBy(command)

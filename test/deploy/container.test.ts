@@ -92,6 +92,7 @@ test('what the package is made of is in the context', () => {
     'package.json',
     'package-lock.json',
     'scripts/build-package.ts',
+    'scripts/package',
   ]
   const script = read('scripts/build-package.ts')
   const copied = [...(/for \(const file of \[(.+)\]\) copy/.exec(script)?.[1] ?? '').matchAll(/'([^']+)'/g)]

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { promisify } from 'node:util'
 import { loadConfig } from '../../src/config/load.ts'
-import { compileCache } from '../harness/as-launched.ts'
+import { compileCache, productProgram } from '../harness/as-launched.ts'
 import { guideGroups } from '../../web/guides/guide-list.ts'
 import { findFreePort } from '../harness/http/find-free-port.ts'
 import { startService, until, type Service } from '../harness/start-service.ts'
@@ -123,7 +123,7 @@ describe('the documentation', () => {
   }
 
   function odyssey(command: string) {
-    const program = `${process.execPath} ${join(root, 'src/cli/main.ts')}`
+    const program = `${process.execPath} ${productProgram}`
     return run('sh', ['-c', command.replace('npx odyssey', program)], { env: environment(), cwd: service.home })
   }
 

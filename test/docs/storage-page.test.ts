@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
-import { compileCache } from '../harness/as-launched.ts'
+import { compileCache, productProgram } from '../harness/as-launched.ts'
 import { createPostgresDatabase } from '../harness/databases/shared-postgres.ts'
 
 const run = promisify(execFile)
@@ -35,7 +35,7 @@ describe('the page on storage', () => {
       .replace('data/odyssey.db', join(folder, 'first', 'odyssey.db'))
       .split(' ')
       .slice(2)
-    const { stdout } = await run(process.execPath, [join(root, 'src/cli/main.ts'), ...words], {
+    const { stdout } = await run(process.execPath, [productProgram, ...words], {
       env: {
         PATH: process.env['PATH'] ?? '',
         ...compileCache,

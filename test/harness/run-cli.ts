@@ -1,9 +1,6 @@
 import { execFile, type ChildProcess } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
-import { compileCache, nodeArguments } from './as-launched.ts'
+import { compileCache, nodeArguments, productProgram } from './as-launched.ts'
 import type { Service } from './start-service.ts'
-
-const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 
 export type CliEnd = { readonly exitCode: number; readonly stdout: string; readonly stderr: string }
 
@@ -16,7 +13,7 @@ export type CliTarget = Pick<Service, 'home'> & {
 
 /** Starts an operator's command on a service's data folder. */
 export function startCli(
-  { home, environment, program = main }: CliTarget,
+  { home, environment, program = productProgram }: CliTarget,
   ...args: string[]
 ): { readonly child: ChildProcess; readonly ended: Promise<CliEnd> } {
   const env = { PATH: process.env['PATH'] ?? '', ...compileCache, ODYSSEY_HOME: home, ...environment }

@@ -3,13 +3,10 @@ import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileS
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { fileURLToPath } from 'node:url'
-import { compileCache, memorySettings, nodeArguments } from './as-launched.ts'
+import { compileCache, memorySettings, nodeArguments, productProgram } from './as-launched.ts'
 import { modelIds } from '../../src/core/model.ts'
 import { messageOf } from '../../src/lib/message-of.ts'
 import { placeholderPath } from './engines/placeholder-path.ts'
-
-const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 
 export type Service = {
   /** Without `/v1`. */
@@ -89,7 +86,7 @@ function withRestart(launched: Launched, key: string, options: ServiceOptions): 
   return {
     ...launched,
     key,
-    async restart(program = options.program ?? main) {
+    async restart(program = options.program ?? productProgram) {
       const changed = { ...options, program }
       return withRestart(await launch(launched.home, changed), key, changed)
     },
@@ -105,7 +102,7 @@ async function untilReady(child: ChildProcess, output: ReturnType<Service['outpu
 
 type Launched = Omit<Service, 'key' | 'restart'>
 
-async function launch(home: string, { environment, program = main }: ServiceOptions): Promise<Launched> {
+async function launch(home: string, { environment, program = productProgram }: ServiceOptions): Promise<Launched> {
   const child = spawn(process.execPath, [...nodeArguments(), program, 'serve'], {
     env: {
       PATH: process.env['PATH'] ?? '',

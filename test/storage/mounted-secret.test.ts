@@ -7,9 +7,8 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { compileCache } from '../harness/as-launched.ts'
+import { compileCache, productProgram } from '../harness/as-launched.ts'
 
-const main = join(import.meta.dirname, '../../src/cli/main.ts')
 const home = mkdtempSync(join(tmpdir(), 'odyssey-mounted-'))
 after(() => rmSync(home, { recursive: true }))
 const secret = join(home, 'secret.key')
@@ -33,7 +32,7 @@ test(
   'a secret that is mounted for reading alone, and that others may read, keeps nothing from starting',
   { skip: canMount ? false : `no file can be mounted here (${why})` },
   () => {
-    const { status, stderr } = inOwnMount('exec "$2" "$3" migrate', process.execPath, main)
+    const { status, stderr } = inOwnMount('exec "$2" "$3" migrate', process.execPath, productProgram)
     equal(status, 0, stderr)
     equal(statSync(secret).mode & 0o777, 0o444)
   },

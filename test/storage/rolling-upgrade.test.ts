@@ -11,10 +11,10 @@ import { openPostgres } from '../../src/db/open-postgres.ts'
 import { extractVersion, isOutOfReach } from '../harness/earlier-version.ts'
 import { runCli } from '../harness/run-cli.ts'
 import { startService, type Service } from '../harness/start-service.ts'
+import { productProgram } from '../harness/as-launched.ts'
 
 /** The version before containers, with 27 migrations. */
 const earlier = '946b701'
-const main = join(import.meta.dirname, '../../src/cli/main.ts')
 const clients = 4
 /** Answers between two steps of the upgrade. */
 const answersBetween = 40
@@ -40,7 +40,7 @@ test(
       for (const index of [0, 1]) {
         await load.takeOut(index)
         equal(await gateways[index]!.stop(), 0)
-        gateways[index] = await gateways[index]!.restart(main)
+        gateways[index] = await gateways[index]!.restart(productProgram)
         load.takeIn(index)
         await load.answersMore(answersBetween)
       }

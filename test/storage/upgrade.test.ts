@@ -10,8 +10,7 @@ import { after, suite, test } from 'node:test'
 import { extractVersion, isOutOfReach } from '../harness/earlier-version.ts'
 import { runCli, type CliTarget } from '../harness/run-cli.ts'
 import { startService, type Service } from '../harness/start-service.ts'
-
-const root = join(import.meta.dirname, '../..')
+import { productProgram } from '../harness/as-launched.ts'
 
 const versions = [
   { about: 'before the dashboard, with ten migrations', commit: '5748a32' },
@@ -36,7 +35,7 @@ for (const { about, commit } of versions) {
       const before = readTables(old.home)
       ok(before.get('ledger')!.length >= 8, 'the ledger has rows')
 
-      const service = await old.restart(join(root, 'src/cli/main.ts'))
+      const service = await old.restart(productProgram)
       try {
         checkNothingLost(before, readTables(service.home))
         await checkKeys(service, keys)

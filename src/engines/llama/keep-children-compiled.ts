@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, globSync, statSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { getCompileCacheDir } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -37,11 +37,10 @@ export function keepChildrenCompiled(environment: Readonly<Record<string, string
   compiling.unref()
 }
 
-/** Changed sources have other lengths, nearly always; a file whose length has stayed is compiled by each child. */
 function hashOfSources(): string {
   const hash = createHash('sha256')
   for (const file of globSync('**/*.{ts,js}', { cwd: sources }).toSorted()) {
-    hash.update(`${file} ${statSync(join(sources, file)).size}\n`)
+    hash.update(`${file}\n`).update(readFileSync(join(sources, file)))
   }
   return hash.digest('hex').slice(0, 16)
 }

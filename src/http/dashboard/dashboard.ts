@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { extname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../../lib/clock.ts'
@@ -9,7 +10,7 @@ import { pathOf } from '../request-path.ts'
 import { assetHeaders, pageHeaders } from './policy.ts'
 
 /** Where the dashboard's sources are, or in a package what was built of them. */
-export const dashboardFolder = join(import.meta.dirname, '../../../web')
+export const dashboardFolder = fileURLToPath(new URL('../../../web', import.meta.url))
 
 export type DashboardParts = {
   /** Holds `dist`, which is the build, and `dist.failed`, which says why there is none. */

