@@ -2,7 +2,7 @@ import { chatCompletionsFormat } from './chat-completions/chat-completions-forma
 import type { Format, FormatSettings, OpenFormat } from './format.ts'
 import { messagesFormat } from './messages/messages-format.ts'
 
-/** The wire formats on offer. Another one is a folder beside theirs, a line here, and its routes' names in endpoints.ts. */
+/** The wire formats on offer. Another one is a folder beside theirs and a line here. */
 export const formats: readonly Format[] = [chatCompletionsFormat, messagesFormat]
 
 export function openFormats(settings: FormatSettings): readonly OpenFormat[] {

@@ -1,5 +1,5 @@
-// What it takes to speak a third wire format: its folder, its name in the one list, and its route's in the list of endpoints.
-// The service's source is copied with these, and nothing else of it is touched.
+// What it takes to speak a third wire format: its folder, and its name in the one list. The service's source is copied
+// with both, and nothing else of it is touched.
 
 import { deepEqual, equal, match, ok } from 'node:assert/strict'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -24,8 +24,6 @@ before(async () => {
   const list = join(protocols, 'formats.ts')
   const listed = readFileSync(list, 'utf8').replace('[chatCompletionsFormat,', '[plainFormat, chatCompletionsFormat,')
   writeFileSync(list, `import { plainFormat } from './plain/plain-format.ts'\n${listed}`)
-  const endpoints = join(protocols, 'endpoints.ts')
-  writeFileSync(endpoints, readFileSync(endpoints, 'utf8').replace('= [', "= ['plain', "))
   type Harness = { readonly startFakeService: typeof startFakeService }
   const harness: Harness = await import(pathToFileURL(join(folder, 'test/harness/fake-service.ts')).href)
   service = await harness.startFakeService({})

@@ -127,22 +127,19 @@ const ignoredExtensions = {
   extra_body: optional(jsonObject),
 }
 
-/** Compiled, so that the many fields that a body may have and has not cost next to nothing. */
-export const chatBodySchema = z.compile(
-  z.looseObject({
-    model: z.string(),
-    messages: z.array(messageSchema).min(1),
-    stream: boolean,
-    stream_options: optional(z.looseObject({ include_usage: boolean, include_obfuscation: boolean })),
-    response_format: optional(responseFormat),
-    modalities: optional(z.array(z.string())),
-    ...samplingFields,
-    ...toolFields,
-    ...reasoningFields,
-    ...honouredExtensions,
-    ...ignoredFields,
-    ...ignoredExtensions,
-  }),
-)
+export const chatBodySchema = z.looseObject({
+  model: z.string(),
+  messages: z.array(messageSchema).min(1),
+  stream: boolean,
+  stream_options: optional(z.looseObject({ include_usage: boolean, include_obfuscation: boolean })),
+  response_format: optional(responseFormat),
+  modalities: optional(z.array(z.string())),
+  ...samplingFields,
+  ...toolFields,
+  ...reasoningFields,
+  ...honouredExtensions,
+  ...ignoredFields,
+  ...ignoredExtensions,
+})
 
 export type ChatBody = z.output<typeof chatBodySchema>

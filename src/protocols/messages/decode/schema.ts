@@ -66,35 +66,32 @@ const stopSequence = z
   .max(stopSequenceLengthMax, `Input should have at most ${stopSequenceLengthMax} characters`)
   .regex(/\S/, 'Input should contain a non-whitespace character')
 
-export const countBodySchema = z.compile(z.object(promptFields))
+export const countBodySchema = z.object(promptFields)
 
-/** Compiled, so that the many fields that a body may have and has not cost next to nothing. */
-export const messagesBodySchema = z.compile(
-  z.object({
-    ...promptFields,
-    max_tokens: zeroOrMore,
-    stream: optional(z.boolean()),
-    stop_sequences: optional(
-      z.array(stopSequence).max(stopSequencesMax, `Input should have at most ${stopSequencesMax} items`),
-    ),
-    temperature: optional(zeroToOne),
-    top_p: optional(zeroToOne),
-    top_k: optional(zeroOrMore),
-    inference_geo: optional(z.string()),
-    container: optional(z.union([z.string(), objectSchema], { error: 'Input should be a string or an object' })),
-    metadata: optional(z.object({ user_id: optional(z.string()) })),
-    service_tier: optional(z.string()),
-    diagnostics: optional(objectSchema),
-    user_profile_id: optional(z.string()),
-    workspace_id: optional(z.string()),
-    betas: optional(z.array(z.string())),
-    anthropic_beta: optional(z.array(z.string())),
-    compaction: optional(objectSchema),
-    safeguards: optional(objectSchema),
-    tags: optional(objectSchema),
-    data_flow: optional(objectSchema),
-  }),
-)
+export const messagesBodySchema = z.object({
+  ...promptFields,
+  max_tokens: zeroOrMore,
+  stream: optional(z.boolean()),
+  stop_sequences: optional(
+    z.array(stopSequence).max(stopSequencesMax, `Input should have at most ${stopSequencesMax} items`),
+  ),
+  temperature: optional(zeroToOne),
+  top_p: optional(zeroToOne),
+  top_k: optional(zeroOrMore),
+  inference_geo: optional(z.string()),
+  container: optional(z.union([z.string(), objectSchema], { error: 'Input should be a string or an object' })),
+  metadata: optional(z.object({ user_id: optional(z.string()) })),
+  service_tier: optional(z.string()),
+  diagnostics: optional(objectSchema),
+  user_profile_id: optional(z.string()),
+  workspace_id: optional(z.string()),
+  betas: optional(z.array(z.string())),
+  anthropic_beta: optional(z.array(z.string())),
+  compaction: optional(objectSchema),
+  safeguards: optional(objectSchema),
+  tags: optional(objectSchema),
+  data_flow: optional(objectSchema),
+})
 
 export type CountBody = z.infer<typeof countBodySchema>
 export type MessagesBody = z.infer<typeof messagesBodySchema>
