@@ -124,11 +124,11 @@ test('a signal that comes while the service is still being loaded is heard: the 
   equal((await ended).exitCode, 128 + constants.signals.SIGTERM)
 })
 
-/** Sends the process a signal when it begins to load the service itself. */
+/** Sends the process a signal when it begins to load the service itself, which in a package has a hash in its file's name. */
 const signalAtLoad = `import { registerHooks } from 'node:module'
 registerHooks({
   load(url, context, next) {
-    if (/\\/service\\/serve\\.[jt]s$/.test(url)) process.kill(process.pid, 'SIGTERM')
+    if (/\\/serve(-[\\w-]+)?\\.[jt]s$/.test(url)) process.kill(process.pid, 'SIGTERM')
     return next(url, context)
   },
 })
