@@ -59,7 +59,7 @@ async function pidsWith(argument: string): Promise<number[]> {
   let text = ''
   listing.stdout.setEncoding('utf8').on('data', (part: string) => (text += part))
   await once(listing, 'close')
-  const lines = text.split('\n').filter((line) => line.includes(program) && !line.includes('guard.ts'))
+  const lines = text.split('\n').filter((line) => line.includes(program) && !/guard\.[jt]s/.test(line))
   return lines.filter((line) => line.includes(argument)).map((line) => Number(line.trim().split(' ')[0]))
 }
 
