@@ -44,6 +44,15 @@ async function openSockets(
   return sockets
 }
 
+/** Resolves when the service has let so many in, and has found that none of them has sent anything. */
+async function untilIdle({ app }: FakeService, count: number): Promise<void> {
+  const { server } = app
+  const accepted = () => new Promise<number>((resolve) => server.getConnections((_, open) => resolve(open)))
+  await until(async () => (await accepted()) === count, 'They were not let in.')
+  // It looks for what they have sent in the next turns of the event loop.
+  await setTimeout(20)
+}
+
 const isOpen = (socket: Socket) => !socket.closed && !socket.readableEnded
 const listing = (service: FakeService) => ({
   method: 'GET',
@@ -67,6 +76,7 @@ describe('when an address has as many as it may', () => {
     const service = await start({ connectionsPerAddressMax: 3 })
     const sockets = await openSockets(service, 3)
     for (const socket of sockets) socket.resume()
+    await untilIdle(service, 3)
     equal((await exchange(service.address, listing(service))).status, 200)
     await until(() => !isOpen(sockets[0] as Socket), 'The first one is still open.')
     deepEqual(sockets.map(isOpen), [false, true, true])
