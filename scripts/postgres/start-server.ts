@@ -42,8 +42,10 @@ export async function startPostgresServer(
   try {
     if (isRoot()) [folder, copies].forEach((own) => chownSync(own, nobody, nobody))
     const binaries = isRoot() && !isOpenToAll(found) ? copyBinaries(found, copies) : found
-    const place = { binaries, folder, port: await findFreePort(), settings }
-    initialize(place)
+    const cluster = { binaries, folder, settings }
+    initialize(cluster)
+    // Making the cluster takes seconds, in which a connection of somebody else may be given a port that was free.
+    const place = { ...cluster, port: await findFreePort() }
     let server = await launch(place)
     let frozen: readonly number[] = []
     const thaw = () => {
@@ -96,13 +98,13 @@ function copyBinaries(binaries: string, folder: string): string {
   return join(copy, basename(binaries))
 }
 
-function settingsOf({ folder }: ServerSetup) {
+function settingsOf({ folder }: Pick<ServerSetup, 'folder'>) {
   return { cwd: folder, ...(isRoot() && { uid: nobody, gid: nobody }) }
 }
 
 const user = 'odyssey'
 
-function initialize(place: ServerSetup): void {
+function initialize(place: Omit<ServerSetup, 'port'>): void {
   const { binaries, folder } = place
   const args = ['--pgdata', join(folder, 'cluster'), '--username', user, '--auth', 'trust', '--encoding', 'UTF8']
   execFileSync(join(binaries, 'initdb'), [...args, '--no-locale', '--no-sync'], { ...settingsOf(place), stdio: 'pipe' })
