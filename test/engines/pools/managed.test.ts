@@ -149,13 +149,14 @@ describe('a replica that the gateway starts', () => {
     await engine.close()
   })
 
-  it('ends with the service however that ends, and is replaced by what the config file has by then', async () => {
+  it('ends with the service however that ends, and is replaced by what the config file has by then', async (t) => {
     const configOf = (...more: string[]) => ({
       availability: { canary: 'off' },
       models: { 'clarke-1.0': { pool: 'big' } },
       pools: { big: { tokenizer: placeholderPath, replicas: [{ command: commandOf(...more), kind: 'llama-server' }] } },
     })
     const service = await startService({ config: configOf() })
+    t.after(() => service.stop('SIGKILL'))
     const read = async () => {
       const stdout = await runCli(service, 'pools', '--json')
       const { pools } = JSON.parse(stdout) as { pools: { replicas: { address: string; state: string }[] }[] }
