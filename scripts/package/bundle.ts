@@ -15,7 +15,7 @@ const programName = /new URL\('(\.{1,2}\/[^'\n]+\.c?ts)', import\.meta\.url\)/g
  * Writes the service, its commands and whatever they start as JavaScript: one file for each program, at the place of its source,
  * and the parts that they share below `chunks`.
  *
- * A service loads 114 files of it in place of 1,080: its start takes a third less of a processor, and it 23 MiB less memory.
+ * A service loads 114 files of it in place of 1,080: its start takes a third less of a processor, and it 20 MiB less memory.
  * Names stay as they are, and each part says of which source it is.
  */
 export async function bundle(sources: string, folder: string): Promise<void> {
