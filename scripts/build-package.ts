@@ -3,13 +3,12 @@
 //
 //     npm run package                writes build/odyssey-<version>.tgz
 //     npm run package -- FOLDER      writes it elsewhere
-//
-// What building takes is brought where nothing is installed, as in the building of an image, and taken away again.
 
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
+import { inlined } from './package/inlined.ts'
 
 const root = join(import.meta.dirname, '..')
 const build = resolve(process.argv[2] ?? join(root, 'build'))
@@ -35,10 +34,9 @@ const modules = join(root, 'node_modules')
 
 rmSync(folder, { recursive: true, force: true })
 mkdirSync(folder, { recursive: true })
-await bundleService()
+await withTools(buildPrograms)
 for (const file of globSync('bin/*.cjs', { cwd: root })) copy(file)
 for (const file of ['weights/starter.gguf', 'weights/starter.sha256', 'README.md', 'LICENSE', 'SECURITY.md']) copy(file)
-buildDashboard(join(folder, 'web/dist'))
 // The pages tell of what is in the other folder, such as the unit for systemd.
 for (const name of ['docs', 'deploy']) cpSync(join(root, name), join(folder, name), { recursive: true })
 writeManifest()
@@ -46,28 +44,27 @@ writeManifest()
 const packed = execFileSync('npm', ['pack', '--json', '--pack-destination', build], { cwd: folder, encoding: 'utf8' })
 console.log(join(build, fileNameOf(packed)))
 
-async function bundleService(): Promise<void> {
-  const isInstalledForThis = !existsSync(modules)
+/** Brings what building takes where nothing is installed, as in the building of an image, and takes it away again. */
+async function withTools(work: () => Promise<void>): Promise<void> {
+  if (existsSync(modules)) return work()
   const { installTools } = require('../bin/build-tools.cjs') as Tools
-  if (isInstalledForThis) await installTools(root, ['rolldown', 'kysely', 'zod'], modules)
+  const ofDashboard = JSON.parse(readFileSync(join(root, 'web/packages.json'), 'utf8')) as string[]
+  await installTools(root, [...ofDashboard, 'rolldown', ...inlined], modules)
   try {
-    const { bundle } = await import('./package/bundle.ts')
-    await bundle(join(root, 'src'), join(folder, 'dist'))
+    await work()
   } finally {
-    if (isInstalledForThis) rmSync(modules, { recursive: true })
+    rmSync(modules, { recursive: true })
   }
 }
 
-/** The launcher's own build brings its tools where they are missing, and takes them away again. */
-function buildDashboard(target: string): void {
-  const run = (...words: string[]) => execFileSync(process.execPath, words, { cwd: root, stdio: 'inherit' })
-  if (existsSync(join(root, 'node_modules/vite'))) {
-    run(join(root, 'web/build.ts'), target)
-    return
-  }
-  run(join(root, 'bin/build-dashboard.cjs'))
-  cpSync(join(root, 'web/dist'), target, { recursive: true })
-  for (const name of ['stamp', 'looks']) rmSync(join(target, name))
+/** The service with all that it starts, and the dashboard. */
+async function buildPrograms(): Promise<void> {
+  const { bundle } = await import('./package/bundle.ts')
+  await bundle(join(root, 'src'), join(folder, 'dist'))
+  execFileSync(process.execPath, [join(root, 'web/build.ts'), join(folder, 'web/dist')], {
+    cwd: root,
+    stdio: 'inherit',
+  })
 }
 
 function writeManifest(): void {

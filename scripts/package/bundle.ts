@@ -1,12 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, posix, relative, sep } from 'node:path'
 import { rolldown, type InputOptions, type Plugin } from 'rolldown'
-
-/**
- * Packages of many small modules that all programs use: they are in the bundle. The others are installed beside it, since
- * some of them look for files of their own.
- */
-const inlined = ['kysely', 'zod'] as const
+import { inlined } from './inlined.ts'
 
 /** Where a module names a file that begins a process or a thread. */
 const programName = /new URL\('(\.{1,2}\/[^'\n]+\.c?ts)', import\.meta\.url\)/g
