@@ -10,7 +10,6 @@ import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
 import { pathToFileURL } from 'node:url'
 import { fetchPrograms } from '../test/harness/programs/fetch-programs.ts'
-import { bundleForTests } from './package/bundle-for-tests.ts'
 import { filesOf, groupPrograms } from './test-groups/groups.ts'
 import { describeFailure, withoutKnownGaps } from './test-report/failures.ts'
 import { processorTimeFile } from './test-report/processor-time.ts'
@@ -59,6 +58,7 @@ async function runAll(): Promise<void> {
   // A test whose program is missing for all that fails, and says so.
   if (process.env['CI'] !== undefined) await fetchPrograms([], console.log)
   // What is released is what is tested; a single file is tested on the sources, whose lines its stacks then name.
+  const { bundleForTests } = await import('./package/bundle-for-tests.ts')
   process.env['ODYSSEY_TEST_PROGRAM'] = await bundleForTests(root)
   const grouped = new Set([...groupPrograms.values()].flatMap(filesOf))
   const all = globSync('{test,scripts,bin,starter}/**/*.test.ts', { cwd: root, exclude: ['test/dashboard/screens/**'] })

@@ -2,15 +2,14 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { test } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { sql } from 'kysely'
+import { productProgram } from '../../test/harness/as-launched.ts'
 import { onEachDatabase } from '../../test/harness/databases/databases.ts'
 import { migrations } from './migrate.ts'
 import type { DatabaseLocation } from './database-location.ts'
 import { listDatabaseMigrations, migrateDatabase, openDatabase } from './open-database.ts'
 
-const main = fileURLToPath(new URL('../cli/main.ts', import.meta.url))
 const names = Object.keys(migrations)
 
 onEachDatabase(({ createLocation }) => {
@@ -63,6 +62,6 @@ onEachDatabase(({ createLocation }) => {
 
 async function runMigrate({ home, databaseUrl }: DatabaseLocation): Promise<string> {
   const env = { PATH: process.env['PATH'], ODYSSEY_HOME: home, DATABASE_URL: databaseUrl ?? '' }
-  const { stdout } = await promisify(execFile)(process.execPath, [main, 'migrate'], { env })
+  const { stdout } = await promisify(execFile)(process.execPath, [productProgram, 'migrate'], { env })
   return stdout
 }

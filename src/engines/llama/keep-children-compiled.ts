@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, globSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { getCompileCacheDir } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -39,7 +39,8 @@ export function keepChildrenCompiled(environment: Readonly<Record<string, string
 
 function hashOfSources(): string {
   const hash = createHash('sha256')
-  for (const file of globSync('**/*.{ts,js}', { cwd: sources }).toSorted()) {
+  const entries = readdirSync(sources, { recursive: true, encoding: 'utf8' })
+  for (const file of entries.filter((name) => /\.[jt]s$/.test(name)).toSorted()) {
     hash.update(`${file}\n`).update(readFileSync(join(sources, file)))
   }
   return hash.digest('hex').slice(0, 16)

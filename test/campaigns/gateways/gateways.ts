@@ -13,10 +13,18 @@ import { openShared, type Shared } from './start-gateways.ts'
 /** From so many rounds on, a round takes its time and times are judged. */
 const longRun = 5
 const revocationsPerRound = 3
-const leastMs = { short: 3_000, long: 20_000 }
+/**
+ * For how long each limit is asked for at least, and how often each gateway must have refused a place: whoever has one keeps it
+ * where it asks again at once, so that a gateway is refused rarely.
+ */
+const paces = {
+  short: { leastMs: 3_000, refusedPlaces: 1 },
+  long: { leastMs: 20_000, refusedPlaces: 5 },
+}
 
 export async function runGateways({ seed, count, log }: CampaignOptions): Promise<CampaignResult> {
   const isLong = count >= longRun
+  const pace = isLong ? paces.long : paces.short
   const failures = new Failures()
   const shares = new Map<string, number[]>()
   const tookMs = new Map<string, number[]>()
@@ -32,8 +40,7 @@ export async function runGateways({ seed, count, log }: CampaignOptions): Promis
       { name: 'by one whose notices are lost', service: untold },
     ]
     for (const [round, { limited, revoked }] of rounds.entries()) {
-      const spanMs = isLong ? leastMs.long : leastMs.short
-      await playLimits({ shared, services, keys: limited, seed: seed + round, leastMs: spanMs, failures, shares })
+      await playLimits({ shared, services, keys: limited, seed: seed + round, ...pace, failures, shares })
       for (const key of revoked) {
         await playRevocation({ shared, through, others, owner, key, failures, tookMs, isTimed: isLong })
       }

@@ -14,10 +14,6 @@ const requestsPerMinute = 120
 const placesMax = 4
 const microsMax = 6_000
 
-/** Who has a place keeps it where it asks again at once, so that a gateway is refused rarely, and a long run waits for it longer. */
-const refusedPlaces = { short: 1, long: 5 }
-const longMs = 10_000
-
 /** The share of what a limit allows that can be used at least. */
 const usableShare = 0.95
 
@@ -47,6 +43,7 @@ export type LimitRound = {
   readonly keys: LimitedKeys
   readonly seed: number
   readonly leastMs: number
+  readonly refusedPlaces: number
   readonly failures: Failures
   /** The part of what each limit allows that was used in this round; the rounds before it are kept. */
   readonly shares: Map<string, number[]>
@@ -108,7 +105,7 @@ async function playPlaces(round: LimitRound): Promise<void> {
   const served = await ask(
     demandOf(round, 'places', (random) => plainBody(random, 3, 64)),
     round.leastMs / 2,
-    refusedPlaces[round.leastMs < longMs ? 'short' : 'long'],
+    round.refusedPlaces,
   )
   const rows = await readRows(shared.db, keys.places)
   failures.check('concurrency', () => requireRows(rows, served))

@@ -1,9 +1,7 @@
-import type { Page } from 'playwright-core'
 import { pagePath, type PageName } from '../../../web/src/app/paths.ts'
 import { routes } from '../../../web/src/app/route-table.ts'
 import { makeHostileThings, payloads, watchForBreakouts, type Breakouts } from '../suites/hostile.ts'
-import { askApi } from './ask.ts'
-import { openDashboard, organizationOf, type Opened } from './open-dashboard.ts'
+import { memberIdOf, openDashboard, organizationOf, type Opened } from './open-dashboard.ts'
 import { useDashboard, type Dashboard } from './use-dashboard.ts'
 
 /** A dashboard whose owner has given a hostile name to everything that has one, and what its pages are opened with. */
@@ -76,10 +74,4 @@ export function useHostileDashboard({ names, prepare }: Settings): HostileDashbo
     },
     faults: () => [...dashboard().owner.faults, ...(stranger?.faults ?? [])],
   }
-}
-
-async function memberIdOf(page: Page): Promise<string> {
-  const { body } = await askApi(page, 'GET', '/api/v1/session')
-  const { memberships } = body as { readonly memberships: readonly { readonly memberId: string }[] }
-  return memberships[0]?.memberId ?? ''
 }
