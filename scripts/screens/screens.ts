@@ -6,8 +6,8 @@
 //                                       refused, failed or is too wide
 // npm run screens -- lighthouse FOLDER  asks Lighthouse about every page, writes what it says into the folder and says what misses
 //                                       its score; pages can be named as above
-// npm run screens -- tests               runs the tests of the dashboard that "npm test" leaves out: by the keyboard alone, with
-//                                       answers that come late, with longer words and with 200 hostile names on every page
+// npm run screens -- tests               runs the tests of the dashboard that "npm test" leaves out: by the rules of axe, by the
+//                                       keyboard alone, with answers that come late or fail, with longer words, with 200 hostile names
 //
 // Takes them of a real service that was set up and asked a little, in a real browser.
 
