@@ -36,6 +36,8 @@ export type StandIn = {
   readonly aborts: unknown[]
   readonly running: number
   fault: StandInFault | null
+  /** Decides in place of `fault`, for each request for an answer. */
+  chooseFault: (() => StandInFault | null) | null
   /** The status with which it says how it is. */
   healthStatus: number
   /** Between two tokens. */
@@ -104,6 +106,7 @@ export async function openStandIn(options: StandInOptions): Promise<StandIn> {
     asked: [] as Record<string, unknown>[],
     aborts: [] as unknown[],
     fault: null as StandInFault | null,
+    chooseFault: null as StandIn['chooseFault'],
   }
   const ended = new Set<string>()
   let running = 0
@@ -124,10 +127,10 @@ export async function openStandIn(options: StandInOptions): Promise<StandIn> {
     standIn.paths.push(path)
     const body = await readBody(request)
     response.setHeader('server', standIn.canary)
-    const { fault } = standIn
-    if (fault?.kind === 'hang') return
+    if (standIn.fault?.kind === 'hang') return
     if (path !== voice.path) return answerSmall(path, body, response)
     standIn.asked.push(body)
+    const fault = standIn.chooseFault === null ? standIn.fault : standIn.chooseFault()
     if (fault?.kind === 'status' && voice.read(body).max >= (fault.outputTokensLeast ?? 0))
       return sendJson(response, { error: { message: standIn.canary } }, fault.status)
     if (fault?.kind === 'upgrade')
@@ -138,16 +141,15 @@ export async function openStandIn(options: StandInOptions): Promise<StandIn> {
     if (fault?.kind === 'redirect') return void response.writeHead(302, { location: fault.to }).end()
     running += 1
     try {
-      await generate(voice.read(body), response)
+      await generate(voice.read(body), response, fault)
     } finally {
       running -= 1
     }
   }
 
-  async function generate(asked: Asked, response: ServerResponse): Promise<void> {
+  async function generate(asked: Asked, response: ServerResponse, fault: StandInFault | null): Promise<void> {
     const cached = asked.mayReuse === false ? 0 : Math.min(asked.tokens.length - 1, sharedWith(held, asked))
     held.push({ salt: asked.salt, tokens: asked.tokens })
-    const { fault } = standIn
     const lie = fault?.kind === 'lie' ? fault.what : null
     const counted = (output: number): Counted => ({
       asked,
