@@ -157,7 +157,7 @@ test('prompts are counted in a process of their own, which yields to all others'
 test('the process for long texts is started for the first of them only once nobody is answered', async () => {
   let startTexts = () => {}
   const after: Clock['after'] = (pauseMs, work) => {
-    if (pauseMs !== 10_000) return systemClock.after(pauseMs, work)
+    if (pauseMs !== 30_000) return systemClock.after(pauseMs, work)
     startTexts = work
     return () => {}
   }

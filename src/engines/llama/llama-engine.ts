@@ -38,9 +38,10 @@ const readyWaitMsDefault = 10_000
 const restartWaitMsMax = 86_400_000
 /**
  * How long after the engine is ready the process for long texts is started, if no long text has come before. Its start
- * takes seconds of a processor with large vocabularies, so it waits for a moment at which nobody is answered.
+ * takes seconds of a processor with large vocabularies, so the other engines of a service are ready by then, and it waits
+ * for a moment at which nobody is answered.
  */
-const textChildPauseMs = 10_000
+const textChildPauseMs = 30_000
 
 const noDrafts: DraftCounts = { drafted: 0, accepted: 0 }
 
