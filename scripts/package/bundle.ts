@@ -1,7 +1,8 @@
 import { globSync, readFileSync } from 'node:fs'
-import { dirname, join, posix, relative, sep } from 'node:path'
+import { isBuiltin } from 'node:module'
+import { dirname, isAbsolute, join, posix, relative, sep } from 'node:path'
 import { rolldown, type InputOptions, type Plugin } from 'rolldown'
-import { inlined } from './inlined.ts'
+import { inlined, unused } from './inlined.ts'
 
 /** Where a module names a file that begins a process or a thread. */
 const programName = /new URL\('(\.{1,2}\/[^'\n]+\.c?ts)', import\.meta\.url\)/g
@@ -44,9 +45,34 @@ function findPrograms(sources: string): readonly string[] {
 function optionsFor(sources: string): InputOptions {
   return {
     platform: 'node',
-    external: (id) => !/^[./]/.test(id) && !inlined.some((name) => id === name || id.startsWith(`${name}/`)),
-    plugins: [keepPlaces(sources)],
+    external: isInstalledBeside,
+    plugins: [leaveUnusedOut(), keepPlaces(sources)],
     logLevel: 'warn',
+  }
+}
+
+/** Builds for a machine's cards are installed where the machine has them. */
+const buildsOfEngine = '@node-llama-cpp/'
+
+function isInstalledBeside(id: string, importer: string | undefined): boolean {
+  if (/^[.\0]/.test(id) || isAbsolute(id)) return false
+  if (isBuiltin(id) || id.startsWith(buildsOfEngine)) return true
+  const isOfInlined = importer !== undefined && /[/\\]node_modules[/\\]/.test(importer)
+  return !isOfInlined && !inlined.some((name) => id === name || id.startsWith(`${name}/`))
+}
+
+const leftOut = '\0unused:'
+
+function leaveUnusedOut(): Plugin {
+  return {
+    name: 'leave-unused-out',
+    resolveId: (id) => (id in unused ? `${leftOut}${id}` : null),
+    load(id) {
+      if (!id.startsWith(leftOut)) return null
+      const name = id.slice(leftOut.length)
+      const refuse = `const refuse = () => { throw new Error('${name} is not a part of this program.') }`
+      return `${refuse}\nexport { ${unused[name]?.map((taken) => `refuse as ${taken}`).join(', ')} }`
+    },
   }
 }
 
@@ -56,6 +82,9 @@ async function write(folder: string, format: 'esm' | 'cjs', options: InputOption
   await built.write({
     dir: folder,
     format,
+    // V8 keeps the text of what it runs, with two bytes for each character of a file in which one needs them.
+    charset: 'ascii',
+    comments: { jsdoc: false },
     entryFileNames: `[name].${end}`,
     chunkFileNames: `chunks/[name]-[hash].${end}`,
   })
@@ -64,13 +93,21 @@ async function write(folder: string, format: 'esm' | 'cjs', options: InputOption
 
 const place = '__PLACE_OF__'
 
+/** Of a module of a package that is in the bundle: which package, and the path in the folder that has the package's entry. */
+const ofPackage = /\/node_modules\/(node-llama-cpp)\/dist\/(.+)$/
+
 /** A module that is part of another file finds what it names beside its own source's place all the same. */
 function keepPlaces(sources: string): Plugin {
   return {
     name: 'keep-places',
     transform(code, id) {
+      if (!code.includes('import.meta')) return null
+      const [, name, inPackage] = ofPackage.exec(id.replaceAll(sep, '/')) ?? []
+      if (name !== undefined) {
+        return code.replaceAll('import.meta.url', `new URL('./${inPackage}', import.meta.resolve('${name}')).href`)
+      }
       const path = relative(sources, id).replaceAll(sep, '/')
-      if (path.startsWith('..') || !code.includes('import.meta')) return null
+      if (path.startsWith('..')) return null
       if (/import\.meta\.(dirname|filename)\b/.test(code)) throw new Error(`${path} has to use import.meta.url.`)
       return code
         .replace(programName, (whole) => whole.replace(/ts'/, "js'"))
