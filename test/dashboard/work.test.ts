@@ -4,14 +4,12 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { askWith, baseOf, createKey } from './harness/ask.ts'
-import { openDatabase } from '../../src/db/open-database.ts'
 import { openDashboard } from './harness/open-dashboard.ts'
 import { useDashboard } from './harness/use-dashboard.ts'
 import { agentsSuite } from './suites/agents.ts'
 import { availabilitySuite } from './suites/availability.ts'
 import { channelsSuite } from './suites/channels.ts'
 import { documentsSuite } from './suites/documents.ts'
-import { crowdSuite, searchSuite } from './suites/crowd.ts'
 import { installationSuite } from './suites/installation.ts'
 import { ownRolesSuite } from './suites/own-roles.ts'
 import { playgroundSuite } from './suites/playground.ts'
@@ -106,29 +104,6 @@ suite('a key', () => {
     await question.waitFor({ state: 'detached' })
     await page.unroute('**/revoke')
     deepEqual(await Promise.all(several.map(ask)), [401, 401, 401])
-  })
-
-  test('the newest of more keys than are listed is found by the filters, and the page says that there are more', async () => {
-    const { owner, service } = dashboard()
-    const { page } = owner
-    const db = await openDatabase({ home: service.home, databaseUrl: null })
-    const row = await db.selectFrom('api_keys').selectAll().where('kind', 'is', null).executeTakeFirstOrThrow()
-    const many = Array.from({ length: 2_100 }, (_, index) => {
-      const own = { id: `key_many${index}`, name: `many ${index}`, key_hash: `many ${index}` } as const
-      return { ...row, ...own, revoked_at: null, disabled_at: null, created_at: row.created_at + index }
-    })
-    for (let from = 0; from < many.length; from += 100) {
-      await db
-        .insertInto('api_keys')
-        .values(many.slice(from, from + 100))
-        .execute()
-    }
-    await page.goto(`${base()}/keys`)
-    await page.getByText('There are more keys than are listed: these are the oldest 2,000.').waitFor()
-    await page.getByLabel('Name, last four or id').fill('many 2099')
-    await page.getByRole('link', { name: 'many 2099' }).waitFor()
-    await db.deleteFrom('api_keys').where('id', 'like', 'key_many%').execute()
-    await db.destroy()
   })
 
   test('a key that the filter hides is shown by the address, also after a reload', async () => {
@@ -431,10 +406,6 @@ suite('requests, as they are settled', () => {
     equal(new Set(shown).size, shown.length, 'No request is there twice.')
   })
 })
-
-crowdSuite(dashboard)
-
-searchSuite(dashboard)
 
 portalSuite(dashboard)
 

@@ -4,6 +4,7 @@
 import { equal, ok } from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { openDatabase } from '../../../src/db/open-database.ts'
 import { until } from '../../harness/start-service.ts'
 import { askApi, askWith, baseOf, createKey, settled } from '../harness/ask.ts'
 import { organizationOf } from '../harness/open-dashboard.ts'
@@ -157,6 +158,29 @@ export function crowdSuite(dashboard: () => Dashboard): void {
       await page.clock.runFor(1_000)
       await until(() => read.count > after, 'A change is not read at once.')
       await context.close()
+    })
+
+    test('the newest of more keys than are listed is found by the filters, and the page says that there are more', async () => {
+      const { owner, service } = dashboard()
+      const { page } = owner
+      const db = await openDatabase({ home: service.home, databaseUrl: null })
+      const row = await db.selectFrom('api_keys').selectAll().where('kind', 'is', null).executeTakeFirstOrThrow()
+      const many = Array.from({ length: 2_100 }, (_, index) => {
+        const own = { id: `key_many${index}`, name: `many ${index}`, key_hash: `many ${index}` } as const
+        return { ...row, ...own, revoked_at: null, disabled_at: null, created_at: row.created_at + index }
+      })
+      for (let from = 0; from < many.length; from += 100) {
+        await db
+          .insertInto('api_keys')
+          .values(many.slice(from, from + 100))
+          .execute()
+      }
+      await page.goto(`${baseOf(dashboard())}/keys`)
+      await page.getByText('There are more keys than are listed: these are the oldest 2,000.').waitFor()
+      await page.getByLabel('Name, last four or id').fill('many 2099')
+      await page.getByRole('link', { name: 'many 2099' }).waitFor()
+      await db.deleteFrom('api_keys').where('id', 'like', 'key_many%').execute()
+      await db.destroy()
     })
   })
 }

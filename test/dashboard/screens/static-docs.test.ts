@@ -10,9 +10,10 @@ import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import type { Browser, Page } from 'playwright-core'
-import { exportDocs } from '../../scripts/export-docs.ts'
-import { guideGroups, slugOf } from '../../web/guides/guide-list.ts'
-import { openBrowser } from '../harness/http/open-browser.ts'
+import { exportDocs } from '../../../scripts/export-docs.ts'
+import { guideGroups, slugOf } from '../../../web/guides/guide-list.ts'
+import { findFaults, fitsItsWidth } from '../harness/find-faults.ts'
+import { openBrowser } from '../../harness/http/open-browser.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'odyssey docs '))
 const types: Readonly<Record<string, string>> = { html: 'text/html', css: 'text/css', js: 'text/javascript' }
@@ -117,6 +118,20 @@ for (const place of ['disk', 'server']) {
     })
   })
 }
+
+test('every page keeps the rules of accessibility by day and by night, on a desk and on a phone', async () => {
+  const { page } = await openPage()
+  const faults: string[] = []
+  for (const [at, file] of files.entries()) {
+    await page.setViewportSize(at % 2 === 0 ? { width: 390, height: 844 } : { width: 1_280, height: 800 })
+    await page.emulateMedia({ colorScheme: at % 4 < 2 ? 'light' : 'dark' })
+    await page.goto((origins['disk'] ?? '') + file)
+    faults.push(...(await findFaults(page)).map((fault) => `${file}: ${fault}`))
+    if (!(await fitsItsWidth(page))) faults.push(`${file}: too wide`)
+  }
+  deepEqual(faults, [])
+  await page.close()
+})
 
 test('without scripts all is there but the search', async () => {
   const context = await browser.newContext({ javaScriptEnabled: false })
