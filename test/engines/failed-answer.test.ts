@@ -75,12 +75,12 @@ async function plain(id: number, within: TaskContext = context, planned: AnswerP
 
 /** One whose sampling fails after so many tokens. */
 async function broken(id: number, tokens: number, lane: Native = native): Promise<Task> {
-  const createSampler = () => {
-    const sampler = native.createSampler()
+  const takeSampler = () => {
+    const sampler = native.takeSampler()
     failing.set(sampler, tokens)
     return sampler
   }
-  return plain(id, { ...context, native: { ...lane, createSampler } })
+  return plain(id, { ...context, native: { ...lane, takeSampler } })
 }
 
 test('an answer whose sampling fails ends alone; one in the same batch and one that waits go on to their ends', async () => {

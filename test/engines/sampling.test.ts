@@ -11,8 +11,9 @@ import { engineRequest, withSeed } from '../harness/requests.ts'
 const configs: SamplerConfig[] = []
 const lane = await openLane((native) => ({
   ...native,
-  createSampler() {
-    const sampler = native.createSampler()
+  takeSampler() {
+    const sampler = native.takeSampler()
+    if (Object.hasOwn(sampler, 'applyConfig')) return sampler
     const applyConfig = sampler.applyConfig.bind(sampler)
     const note = (config: SamplerConfig) => {
       configs.push(config)
@@ -53,7 +54,7 @@ test('presence and frequency penalties choose what the library would choose, wit
     configs.filter((config) => config.repeatPenaltyTokens !== undefined),
     [],
   )
-  const sampler = lane.native.createSampler()
+  const sampler = lane.native.takeSampler()
   const history = { repeatPenaltyMaxTokens: 100, repeatPenalty: 1, repeatPenaltyTokens: new Uint32Array() }
   sampler.applyConfig({
     temperature: 0,
@@ -81,8 +82,10 @@ test('a bias of the request and a penalty on the same token add up', async () =>
 test('top_p looks at a bounded number of tokens, and leaves a top_k of the request as it is', () => {
   const topKOf = (sampling: Partial<EngineRequest['sampling']>) => {
     configs.length = 0
-    createChooser({ temperature: 1, ...sampling }).dispose()
-    return configs.at(-1)?.topK
+    const chooser = createChooser({ temperature: 1, ...sampling })
+    const { topK } = configs.at(-1) ?? {}
+    chooser.dispose()
+    return topK
   }
   equal(topKOf({ topP: 0.9 }), 4_096)
   equal(topKOf({ topP: 0.9, topK: 20 }), 20)
@@ -101,7 +104,7 @@ test('under a grammar the likeliest token that it has a place for is chosen, whe
     const chooser = createChooser({})
     chooser.setGrammar(grammar)
     const ours = await decode(lane.native, async (index) => (await chooser.choose(index)).token)
-    const sampler = lane.native.createSampler()
+    const sampler = lane.native.takeSampler()
     const grammarEvaluationState = lane.native.createGrammarState(grammar)
     sampler.applyConfig({ temperature: 0, topP: 1, minP: 0, seed: 7, grammarEvaluationState })
     deepEqual(ours, await decode(lane.native, (index) => lane.native.context.sampleToken(index, sampler)), grammar)
@@ -124,7 +127,7 @@ test('a repetition costs under a grammar what it costs without one, also behind 
   })
   equal(told.length > 0, true)
   for (const one of told) equal(one.tokens, one.chosen)
-  const sampler = lane.native.createSampler()
+  const sampler = lane.native.takeSampler()
   sampler.applyConfig({
     temperature: 0,
     topP: 1,
@@ -150,7 +153,7 @@ test('under a grammar each token is chosen as often as the model says, of those 
   native.context.initBatch(prompt.length)
   const [index] = Array.from(native.context.addToBatch(0, 0, prompt, Uint32Array.of(prompt.length - 1)))
   await native.context.decodeBatch()
-  const meter = native.createSampler()
+  const meter = native.takeSampler()
   meter.applyConfig({ temperature: 0, topP: 1, minP: 0, seed: 0 })
   const { logits } = await native.context.measureToken(index!, meter, { tokens: letters, top: 0 })
   const weights = new Map(logits.map(([token, logit]) => [token, Math.exp(logit)]))

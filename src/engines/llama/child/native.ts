@@ -19,6 +19,7 @@ import { createStateRoom, type StateRoom } from './prompt-cache/state-room.ts'
 import { chooseThreads, type ThreadsChosen } from './threads/choose-threads.ts'
 import type { NativeText, NativeVocabulary } from '../../text/vocabulary.ts'
 import { ChoosingTime } from './sampling/choosing-time.ts'
+import { SamplerPool } from './sampling/sampler-pool.ts'
 
 /** Where a token's logits stand in the batch that was just decoded. */
 export type LogitIndex = number & { readonly brand: 'logit-index' }
@@ -44,7 +45,7 @@ export type SamplerConfig = {
 export type GrammarState = { readonly brand: 'grammar-state' }
 
 export interface NativeSampler {
-  applyConfig(config: SamplerConfig): void
+  applyConfig(config: Partial<SamplerConfig>): void
   dispose(): void
 }
 
@@ -87,7 +88,9 @@ export type Native = NativeText & {
   /** Tokens of an answer that may be computed ahead on a guess; zero where that is unwanted or could not be taken back. */
   readonly draftTokensMax: number
   readonly choosingTime: ChoosingTime
-  createSampler(): NativeSampler
+  takeSampler(): NativeSampler
+  /** For a later answer. Nobody may be sampling with it any more. */
+  giveSamplerBack(sampler: NativeSampler): void
   /** Throws for a text that is no grammar. The root rule is `root`. */
   createGrammarState(grammar: string): GrammarState
   /** Moves a state on by a token; false, and nothing moved, when the grammar does not allow it. */
@@ -165,6 +168,8 @@ export async function loadNative(
   const { context, guestSlots } = await createContext(model, threads.first, settings)
   const internals = { model, context, llama } as unknown as Internals
   const { _bindings: bindings } = internals.llama
+  const createSampler = () => new bindings.AddonSampler(internals.model._model)
+  const samplers = new SamplerPool(createSampler, context.totalSequences)
   return {
     context: withMeasuring(internals.context._ctx),
     memory: createSequenceMemory({
@@ -189,7 +194,8 @@ export async function loadNative(
     isReproducible: settings.isReproducible,
     draftTokensMax: settings.isReproducible || !canTakeBack(model) ? 0 : settings.draftTokensMax,
     choosingTime: new ChoosingTime(),
-    createSampler: () => new bindings.AddonSampler(internals.model._model),
+    takeSampler: () => samplers.take(),
+    giveSamplerBack: (sampler) => samplers.giveBack(sampler),
     createGrammarState(text) {
       const grammar = new bindings.AddonGrammar(text, { addonExports: bindings, rootRuleName: 'root' })
       return new bindings.AddonGrammarEvaluationState(internals.model._model, grammar)

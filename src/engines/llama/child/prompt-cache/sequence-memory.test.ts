@@ -12,7 +12,7 @@ for (const [name, weightsPath] of [
 ] as const) {
   const { native } = await openLane((one) => one, { weightsPath, slots: 4 })
   const { context, memory } = native
-  const likeliest = native.createSampler()
+  const likeliest = native.takeSampler()
   likeliest.applyConfig({ temperature: 1, topP: 1, minP: 0, topK: 8, seed: 0 })
 
   /** Tokens that no other number has. */

@@ -27,12 +27,14 @@ export class TokenChooser {
   #spentMs = 0
   /** When the token that is chosen last was asked for. */
   #fromMs = 0
+  /** Whether a choice was begun and has not come to its end. */
+  #isChoosing = false
 
   constructor(native: Native, vocabulary: Vocabulary, request: EngineRequest, bannedTexts: readonly string[]) {
     const { sampling } = request
     this.#native = native
     this.#vocabulary = vocabulary
-    this.#sampler = native.createSampler()
+    this.#sampler = native.takeSampler()
     this.#meter = request.logprobsTop === null ? null : createLogprobMeter(native, vocabulary, request.logprobsTop)
     this.#penalties = createPenalties(sampling)
     this.#settings = toSettings(request)
@@ -72,7 +74,9 @@ export class TokenChooser {
 
   async choose(index: LogitIndex): Promise<ChosenToken> {
     this.#fromMs = performance.now()
+    this.#isChoosing = true
     const chosen = await this.#choose(index)
+    this.#isChoosing = false
     this.#countTime()
     return chosen
   }
@@ -120,7 +124,7 @@ export class TokenChooser {
 
   /** Null where none of the first few has a place in the grammar. */
   async #likeliestAllowed(index: LogitIndex, grammar: GrammarRun): Promise<number | null> {
-    const sampler = (this.#likeliest ??= createSampler(this.#native, likeliestOnly))
+    const sampler = (this.#likeliest ??= configuredSampler(this.#native, likeliestOnly))
     const wanted = { tokens: [], top: likeliestTokens }
     const { logits } = await this.#timed(() => this.#native.context.measureToken(index, sampler, wanted))
     const mayBe = (token: number) => !this.#rejected.has(token) && !this.#biases.has(token)
@@ -141,10 +145,13 @@ export class TokenChooser {
     this.#spentMs += this.#native.choosingTime.since(this.#fromMs)
   }
 
+  /** Once its last choice has come to an end, or has failed: then a sampler may still be at work, and is not used again. */
   dispose(): void {
-    this.#sampler.dispose()
-    this.#meter?.dispose()
-    this.#likeliest?.dispose()
+    const samplers = [this.#sampler, ...(this.#meter?.samplers ?? []), this.#likeliest]
+    for (const sampler of samplers.filter((one) => one !== null)) {
+      if (this.#isChoosing) sampler.dispose()
+      else this.#native.giveSamplerBack(sampler)
+    }
   }
 
   /** The sampler keeps the tokens it chose; they are handed over again only when something else changes. */
@@ -245,8 +252,8 @@ function createNativePenalties({ presencePenalty, frequencyPenalty, repetitionPe
 
 /** Gives the log-probability of a token as the model itself saw it, before any sampling setting. */
 export interface LogprobMeter {
+  readonly samplers: readonly NativeSampler[]
   measure(index: LogitIndex, token: number): Promise<TokenLogprob>
-  dispose(): void
 }
 
 const untouched = { topP: 1, minP: 0, seed: 0 }
@@ -259,9 +266,10 @@ const likeliestOnly = { ...untouched, temperature: 1, topK: likeliestTokens }
  * vocabulary is sorted nor any of it copied into JavaScript.
  */
 export function createLogprobMeter(native: Native, vocabulary: Vocabulary, top: number): LogprobMeter {
-  const likeliest = createSampler(native, { ...untouched, temperature: 1, topK: Math.max(1, top) })
-  const sum = createSampler(native, { ...untouched, temperature: 0 })
+  const likeliest = configuredSampler(native, { ...untouched, temperature: 1, topK: Math.max(1, top) })
+  const sum = configuredSampler(native, { ...untouched, temperature: 0 })
   return {
+    samplers: [likeliest, sum],
     async measure(index, token) {
       const [best, total] = await Promise.all([
         native.context.measureToken(index, likeliest, { tokens: [], top: Math.max(1, top) }),
@@ -276,15 +284,11 @@ export function createLogprobMeter(native: Native, vocabulary: Vocabulary, top: 
       const chosen = total.logits.find(([id]) => id === token)?.[1] ?? -Infinity
       return { ...describe(token, chosen), top: best.logits.slice(0, top).map(([id, logit]) => describe(id, logit)) }
     },
-    dispose() {
-      likeliest.dispose()
-      sum.dispose()
-    },
   }
 }
 
-function createSampler(native: Native, config: Parameters<NativeSampler['applyConfig']>[0]): NativeSampler {
-  const sampler = native.createSampler()
+function configuredSampler(native: Native, config: Parameters<NativeSampler['applyConfig']>[0]): NativeSampler {
+  const sampler = native.takeSampler()
   sampler.applyConfig(config)
   return sampler
 }
