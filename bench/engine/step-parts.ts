@@ -26,7 +26,7 @@ const settings = {
 }
 const { native } = await openLane((one) => one, { ...settings, batchTokens: 512 })
 const { context, memory } = native
-const samplers = Array.from({ length: slots }, () => native.createSampler())
+const samplers = Array.from({ length: slots }, () => native.takeSampler())
 
 type Step = { readonly decodeMs: number; readonly chooseMs: number }
 

@@ -1,4 +1,8 @@
-import type { NativeSampler } from '../native.ts'
+/** What of the library's sampler is used here. */
+type Sampler = {
+  applyConfig(config: { readonly seed: number }): void
+  dispose(): void
+}
 
 /**
  * Samplers that answers are done with, for later ones.
@@ -6,23 +10,23 @@ import type { NativeSampler } from '../native.ts'
  * A sampler has a place for each token of the vocabulary: 3 MB where there are 262,144, and 2.3 ms in which the engine does
  * nothing else. To take one again takes 0.02 ms.
  */
-export class SamplerPool {
-  readonly #create: () => NativeSampler
+export class SamplerPool<Own extends Sampler> {
+  readonly #create: () => Own
   readonly #keptMax: number
-  readonly #kept: NativeSampler[] = []
+  readonly #kept: Own[] = []
 
-  constructor(create: () => NativeSampler, keptMax: number) {
+  constructor(create: () => Own, keptMax: number) {
     this.#create = create
     this.#keptMax = keptMax
   }
 
   /** One in which nothing is set, and nothing left of an answer before. */
-  take(): NativeSampler {
+  take(): Own {
     return this.#kept.pop() ?? this.#create()
   }
 
   /** Nobody may be sampling with it any more. */
-  giveBack(sampler: NativeSampler): void {
+  giveBack(sampler: Own): void {
     if (this.#kept.length >= this.#keptMax) return sampler.dispose()
     for (const config of forgetting) sampler.applyConfig(config)
     this.#kept.push(sampler)
