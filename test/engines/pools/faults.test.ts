@@ -36,6 +36,13 @@ function tellable(error: unknown): string {
   return error instanceof ApiError ? JSON.stringify([error.message, error.reason]) : String(error)
 }
 
+/** The next request for an answer meets the first fault, whoever gets it, the one after it the second, all others none. Tells who was asked. */
+function failInTurn(members: readonly StandIn[], ...faults: readonly StandInFault[]): readonly StandIn[] {
+  const asked: StandIn[] = []
+  for (const member of members) member.chooseFault = () => faults[asked.push(member) - 1] ?? null
+  return asked
+}
+
 for (const kind of replicaKinds) {
   describe(`a pool of two ${kind}`, () => {
     let members: StandIn[]
@@ -60,13 +67,6 @@ for (const kind of replicaKinds) {
       await until(() => replica.health.state === 'up', 'A replica does not come back.', 60_000)
     }
 
-    /** Whoever is asked next fails, and nobody else does. Tells who was asked. */
-    const failNext = (fault: StandInFault) => {
-      const asked: StandIn[] = []
-      for (const member of members) member.chooseFault = () => (asked.push(member) === 1 ? fault : null)
-      return asked
-    }
-
     const failing: readonly StandInFault[] = [
       { kind: 'status', status: 500 },
       { kind: 'status', status: 503 },
@@ -80,7 +80,7 @@ for (const kind of replicaKinds) {
     for (const fault of failing) {
       it(`answers at the other one where one fails with ${JSON.stringify(fault)}`, async () => {
         const { blocks } = await run(engine)
-        const asked = failNext(fault)
+        const asked = failInTurn(members, fault)
         deepEqual((await run(engine)).blocks, blocks)
         deepEqual([asked.length, new Set(asked).size], [2, 2])
       })
@@ -125,7 +125,7 @@ for (const kind of replicaKinds) {
     it('goes on at the other one where an answer is cut off in its midst, byte for byte the same', async () => {
       for (const bytes of [400, 900, 1_500]) {
         const expected = await run(engine, { outputTokensMax: 60 })
-        const asked = failNext({ kind: 'cut', bytes })
+        const asked = failInTurn(members, { kind: 'cut', bytes })
         const answer = await run(engine, { outputTokensMax: 60 })
         deepEqual(
           [answer.blocks, answer.reason, answer.usage.output],
@@ -138,7 +138,7 @@ for (const kind of replicaKinds) {
     it('bills an answer once whose last token came and whose end was lost, and ends it for the same reason', async () => {
       for (const changes of [{}, { outputTokensMax: 9 }]) {
         const expected = await run(engine, changes)
-        const asked = failNext({ kind: 'cut-before-end' })
+        const asked = failInTurn(members, { kind: 'cut-before-end' })
         const answer = await run(engine, changes)
         deepEqual(
           [answer.blocks, answer.reason, answer.usage.output],
@@ -358,14 +358,12 @@ describe('a pool whose replicas go away', () => {
     }
     const whole = await run(engine, asked)
     ok(whole.reason.kind === 'end' && whole.usage.output > 50)
-    const hit = members.find((member) => member.asked.some(({ n_predict }) => n_predict === 60))
-    ok(hit !== undefined)
     const faults: StandInFault[] = [2_200, 5_000, 7_000].map((bytes) => ({ kind: 'cut', bytes }))
     for (const fault of [...faults, { kind: 'cut-before-end' } as const]) {
-      hit.fault = fault
+      const met = failInTurn(members, fault)
       const answer = await run(engine, asked)
       deepEqual([answer.blocks, answer.reason, answer.usage.output], [whole.blocks, whole.reason, whole.usage.output])
-      hit.fault = null
+      deepEqual([met.length, new Set(met).size], [2, 2])
       await until(() => engine.replicas.every(({ health }) => health.state === 'up'), 'It does not come back.', 60_000)
     }
     await engine.close()
@@ -381,13 +379,10 @@ describe('a pool whose replicas go away', () => {
       outputTokensMax: 60,
     }
     await run(engine, asked)
-    const hit = members.find((member) => member.asked.some(({ n_predict }) => n_predict === 60))
-    const other = members.find((member) => member !== hit)
-    ok(hit !== undefined && other !== undefined)
-    hit.fault = { kind: 'cut', bytes: 5_000 }
-    other.fault = { kind: 'end-early', tokens: 3 }
+    const met = failInTurn(members, { kind: 'cut', bytes: 5_000 }, { kind: 'end-early', tokens: 3 })
     await rejects(run(engine, asked), isError('engine-failed'))
-    equal(engine.replicas.find(({ id }) => id === other.address)?.health.state, 'up')
+    deepEqual([met.length, new Set(met).size], [2, 2])
+    equal(engine.replicas.find(({ id }) => id === met[1]?.address)?.health.state, 'up')
     await engine.close()
     await Promise.all(members.map((member) => member.close()))
   })
