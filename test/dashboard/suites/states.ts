@@ -1,9 +1,10 @@
 // Each page when the service fails, and with all that can be chosen on it: what is shown then, and what the address keeps.
 
-import { equal, match, ok } from 'node:assert/strict'
+import { deepEqual, equal, match, ok } from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { baseOf, goTo, settled } from '../harness/ask.ts'
+import { findFaults } from '../harness/find-faults.ts'
 import type { Dashboard } from '../harness/use-dashboard.ts'
 
 const requestId = 'req_0000000000000000000000'
@@ -12,13 +13,9 @@ const read = /\/api\/v1\/(?!session$|events|organizations\/[^/]+\/(?:projects|me
 
 type Open = () => { readonly page: Page; readonly address: string }
 
-/**
- * The page says what failed, has the request's id, and shows everything once the service answers again.
- *
- * `judge` looks at it while it says so.
- */
-export function testFailure(open: Open, judge: (page: Page) => Promise<void> = () => Promise.resolve()): void {
-  test('says what failed, and reads it again when it is told to', async () => {
+/** The page says what failed, has the request's id, and shows everything once the service answers again. */
+export function testFailure(open: Open): void {
+  test('says what failed, breaking no rule of accessibility, and reads it again when it is told to', async () => {
     const { page, address } = open()
     let isAsked = false
     const problem = {
@@ -42,7 +39,7 @@ export function testFailure(open: Open, judge: (page: Page) => Promise<void> = (
       match((await failed.textContent()) ?? '', /could not be read.*Something failed on our side/)
       ok((await failed.textContent())?.includes(requestId))
     }
-    await judge(page)
+    deepEqual(await findFaults(page), [])
     await page.unrouteAll({ behavior: 'wait' })
     // Several parts may have failed, and one that is read again may bring another with it.
     await page.waitForFunction(() => {
