@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import type { LogitIndex, Native, SamplerConfig } from '../../src/engines/llama/child/native.ts'
 import { TokenChooser } from '../../src/engines/llama/child/sampling/token-chooser.ts'
 import type { EngineRequest } from '../../src/core/generation.ts'
-import { openLane } from '../harness/engines/open-lane.ts'
+import { computePrompt, openLane } from '../harness/engines/open-lane.ts'
 import { engineRequest, withSeed } from '../harness/requests.ts'
 
 const configs: SamplerConfig[] = []
@@ -148,20 +148,16 @@ test('under a grammar each token is chosen as often as the model says, of those 
   const letters = Array.from('abcdefghijklmnopqrstuvwxyz', (letter) => vocabulary.tokenize(letter)[0]!)
   const counts = new Map(letters.map((letter) => [letter, 0]))
   const draws = 2_000
-  const prompt = vocabulary.tokenize('A story of a story of a story')
-  native.memory.clear(0)
-  native.context.initBatch(prompt.length)
-  const [index] = Array.from(native.context.addToBatch(0, 0, prompt, Uint32Array.of(prompt.length - 1)))
-  await native.context.decodeBatch()
+  const index = await computePrompt(lane, 'A story of a story of a story')
   const meter = native.takeSampler()
   meter.applyConfig({ temperature: 0, topP: 1, minP: 0, seed: 0 })
-  const { logits } = await native.context.measureToken(index!, meter, { tokens: letters, top: 0 })
+  const { logits } = await native.context.measureToken(index, meter, { tokens: letters, top: 0 })
   const weights = new Map(logits.map(([token, logit]) => [token, Math.exp(logit)]))
   const total = letters.reduce((sum, letter) => sum + weights.get(letter)!, 0)
   for (let seed = 0; seed < draws; seed++) {
     const chooser = createChooser({ temperature: 1, seed })
     chooser.setGrammar('root ::= [a-z]')
-    const { token } = await chooser.choose(index!)
+    const { token } = await chooser.choose(index)
     counts.set(token, counts.get(token)! + 1)
     chooser.dispose()
   }

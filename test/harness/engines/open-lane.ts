@@ -1,5 +1,5 @@
 import type { AnswerPlan } from '../../../src/engines/text/prepared-text.ts'
-import { loadNative, type Native } from '../../../src/engines/llama/child/native.ts'
+import { loadNative, type LogitIndex, type Native } from '../../../src/engines/llama/child/native.ts'
 import { createPromptBuilder, type PromptBuilder } from '../../../src/engines/text/prompt/prompt-builder.ts'
 import { PromptCache } from '../../../src/engines/llama/child/prompt-cache/prompt-cache.ts'
 import { createSnapshotStore } from '../../../src/engines/llama/child/prompt-cache/snapshot-store.ts'
@@ -50,6 +50,17 @@ export async function openLane(
   })
   const prompts = createPromptBuilder({ template, traits, toolFormat: null, vocabulary })
   return { native, prompts, context: { native, vocabulary, tags: traits.thinkingTags, toolFormat: null } }
+}
+
+/** Computes a prompt in the first slot. Resolves with the place of its last token's logits. */
+export async function computePrompt({ native, context }: Lane, text: string): Promise<LogitIndex> {
+  const tokens = context.vocabulary.tokenize(text)
+  native.memory.clear(0)
+  native.context.initBatch(tokens.length)
+  const [index] = Array.from(native.context.addToBatch(0, 0, tokens, Uint32Array.of(tokens.length - 1)))
+  await native.context.decodeBatch()
+  if (index === undefined) throw new Error('The prompt has no token.')
+  return index
 }
 
 /** An empty cache: what an earlier loop has left in the slots is not to be counted on. */

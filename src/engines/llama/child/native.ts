@@ -45,7 +45,7 @@ export type SamplerConfig = {
 export type GrammarState = { readonly brand: 'grammar-state' }
 
 export interface NativeSampler {
-  applyConfig(config: Partial<SamplerConfig>): void
+  applyConfig(config: SamplerConfig): void
   dispose(): void
 }
 

@@ -2,23 +2,20 @@
 
 import { deepEqual, equal, notDeepEqual } from 'node:assert/strict'
 import { test } from 'node:test'
-import { openLane } from '../../../../../test/harness/engines/open-lane.ts'
-import type { LogitIndex, NativeSampler, SamplerConfig } from '../native.ts'
+import { computePrompt, openLane } from '../../../../../test/harness/engines/open-lane.ts'
+import type { NativeSampler, SamplerConfig } from '../native.ts'
 import { SamplerPool } from './sampler-pool.ts'
 
 const draws = 30
-const { native, context } = await openLane()
-const prompt = context.vocabulary.tokenize('A story of a story of a story')
-native.memory.clear(0)
-native.context.initBatch(prompt.length)
-const [index] = Array.from(native.context.addToBatch(0, 0, prompt, Uint32Array.of(prompt.length - 1)))
-await native.context.decodeBatch()
+const lane = await openLane()
+const { native, context } = lane
+const index = await computePrompt(lane, 'A story of a story of a story')
 
 /** What is drawn again and again from the logits of one place. */
 async function draw(sampler: NativeSampler, config: SamplerConfig): Promise<number[]> {
   sampler.applyConfig(config)
   const tokens: number[] = []
-  while (tokens.length < draws) tokens.push(await native.context.sampleToken(index as LogitIndex, sampler))
+  while (tokens.length < draws) tokens.push(await native.context.sampleToken(index, sampler))
   return tokens
 }
 
