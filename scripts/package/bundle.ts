@@ -66,7 +66,7 @@ const leftOut = '\0unused:'
 function leaveUnusedOut(): Plugin {
   return {
     name: 'leave-unused-out',
-    resolveId: (id) => (id in unused ? `${leftOut}${id}` : null),
+    resolveId: (id) => (Object.hasOwn(unused, id) ? `${leftOut}${id}` : null),
     load(id) {
       if (!id.startsWith(leftOut)) return null
       const name = id.slice(leftOut.length)
