@@ -25,7 +25,8 @@ export const llamaServer: Program = {
   },
   async fetch() {
     const [source, build] = [join(keptIn(), 'source'), join(keptIn(), 'build')]
-    const options = ['CMAKE_BUILD_TYPE=Release', 'LLAMA_OPENSSL=OFF', 'LLAMA_BUILD_UI=OFF', 'LLAMA_USE_PREBUILT_UI=OFF']
+    const interfaces = ['LLAMA_OPENSSL=OFF', 'LLAMA_BUILD_UI=OFF', 'LLAMA_USE_PREBUILT_UI=OFF']
+    const options = ['CMAKE_BUILD_TYPE=Release', ...portable, ...interfaces]
     const missing = 'llama-server: it takes git, cmake and a C++ compiler to build.'
     if (!existsSync(source)) await orMissing(missing, run('git', ['clone', '--quiet', bundlePath, source]))
     const configure = ['-S', source, '-B', build, ...options.map((option) => `-D${option}`)]
@@ -36,14 +37,17 @@ export const llamaServer: Program = {
   },
 }
 
+/** What is cached may be run by another processor than built it, one without some of its instructions. */
+const portable = ['GGML_NATIVE=OFF']
+
 function builtPath(): string {
   return join(keptIn(), 'build/bin/llama-server')
 }
 
-/** Another version of the library has a folder of its own. */
+/** Another version of the library, or another kind of build, has a folder of its own. */
 function keptIn(): string {
   const { tag } = JSON.parse(readFileSync(join(bundlePath, '../llama.cpp.info.json'), 'utf8')) as { tag: string }
-  return join(cacheFolder(), `llama-server-${tag}`)
+  return join(cacheFolder(), `llama-server-${tag}-portable`)
 }
 
 /**
