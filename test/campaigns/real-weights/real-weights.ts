@@ -306,7 +306,8 @@ async function checkPromises({ service, failures, label }: Course) {
     chat({ messages: [{ role: 'user', content: questionOf(stream) }], max_tokens: answerTokens }),
   )
   const answers = await Promise.all(asked)
-  failures.check(`${label}, streams`, () => ok(answers.every(({ choices: [{ message }] }) => message.content !== '')))
+  const empty = answers.filter(({ choices: [{ message }] }) => message.content === '')
+  failures.check(`${label}, streams`, () => equal(empty.length, 0, JSON.stringify(empty)))
 }
 
 function toRefusal(error: unknown): Error {
