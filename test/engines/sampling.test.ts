@@ -109,6 +109,7 @@ test('under a grammar the likeliest token that it has a place for is chosen, whe
     sampler.applyConfig({ temperature: 0, topP: 1, minP: 0, seed: 7, grammarEvaluationState })
     deepEqual(ours, await decode(lane.native, (index) => lane.native.context.sampleToken(index, sampler)), grammar)
     chooser.dispose()
+    lane.native.giveSamplerBack(sampler)
   }
 })
 
@@ -140,6 +141,7 @@ test('a repetition costs under a grammar what it costs without one, also behind 
   })
   deepEqual(ours, await decode(lane.native, (index) => lane.native.context.sampleToken(index, sampler)))
   chooser.dispose()
+  lane.native.giveSamplerBack(sampler)
 })
 
 test('under a grammar each token is chosen as often as the model says, of those that it has a place for', async () => {

@@ -89,7 +89,12 @@ export type Native = NativeText & {
   readonly draftTokensMax: number
   readonly choosingTime: ChoosingTime
   takeSampler(): NativeSampler
-  /** For a later answer. Nobody may be sampling with it any more. */
+  /**
+   * For a later answer. Nobody may be sampling with it any more.
+   *
+   * One that holds a grammar must not be left when the process comes to its end by itself: the library takes grammars
+   * away before the samplers that hold them, which crashes.
+   */
   giveSamplerBack(sampler: NativeSampler): void
   /** Throws for a text that is no grammar. The root rule is `root`. */
   createGrammarState(grammar: string): GrammarState
