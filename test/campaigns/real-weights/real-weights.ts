@@ -306,8 +306,13 @@ async function checkPromises({ service, failures, label }: Course) {
     chat({ messages: [{ role: 'user', content: questionOf(stream) }], max_tokens: answerTokens }),
   )
   const answers = await Promise.all(asked)
-  const empty = answers.filter(({ choices: [{ message }] }) => message.content === '')
-  failures.check(`${label}, streams`, () => equal(empty.length, 0, JSON.stringify(empty)))
+  failures.check(`${label}, streams`, () => haveTexts(answers))
+}
+
+/** Throws with the answers that have none. */
+function haveTexts(answers: readonly ChatAnswer[]): void {
+  const empty = answers.filter(({ choices: [{ message }] }) => message.content === null || message.content === '')
+  equal(empty.length, 0, JSON.stringify(empty))
 }
 
 function toRefusal(error: unknown): Error {
@@ -325,12 +330,11 @@ async function swapWhileServing({ service, failures, label, weights }: Course): 
     max_tokens: answerTokens,
   }
   const answer = () => ask<ChatAnswer>(service.address, '/v1/chat/completions', body, service.key)
-  const text = ({ choices: [{ message }] }: ChatAnswer) => message.content
   const before = await answer()
   const under = Promise.all(Array.from({ length: streamsAtOnce }, answer))
   await runCli(service, 'models', 'use', swapped, copy)
   const answers = [...(await under), await answer()]
-  failures.check(`${label}, swap`, () => ok(answers.every((one) => text(one) !== null && text(one) !== '')))
+  failures.check(`${label}, swap`, () => haveTexts(answers))
   failures.check(`${label}, prompts after a swap`, () => {
     equal(answers.at(-1)?.usage.prompt_tokens, before.usage.prompt_tokens)
   })
