@@ -25,8 +25,6 @@ export const llamaServer: Program = {
   },
   async fetch() {
     const [source, build] = [join(keptIn(), 'source'), join(keptIn(), 'build')]
-    const interfaces = ['LLAMA_OPENSSL=OFF', 'LLAMA_BUILD_UI=OFF', 'LLAMA_USE_PREBUILT_UI=OFF']
-    const options = ['CMAKE_BUILD_TYPE=Release', ...portable, ...interfaces]
     const missing = 'llama-server: it takes git, cmake and a C++ compiler to build.'
     if (!existsSync(source)) await orMissing(missing, run('git', ['clone', '--quiet', bundlePath, source]))
     const configure = ['-S', source, '-B', build, ...options.map((option) => `-D${option}`)]
@@ -37,8 +35,14 @@ export const llamaServer: Program = {
   },
 }
 
-/** What is cached may be run by another processor than built it, one without some of its instructions. */
-const portable = ['GGML_NATIVE=OFF']
+/** For any processor: what is cached may be run by another than built it, one without some of its instructions. */
+const options = [
+  'CMAKE_BUILD_TYPE=Release',
+  'GGML_NATIVE=OFF',
+  'LLAMA_OPENSSL=OFF',
+  'LLAMA_BUILD_UI=OFF',
+  'LLAMA_USE_PREBUILT_UI=OFF',
+]
 
 function builtPath(): string {
   return join(keptIn(), 'build/bin/llama-server')
