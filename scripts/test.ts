@@ -58,8 +58,8 @@ async function runAll(): Promise<void> {
   // A test whose program is missing for all that fails, and says so.
   if (process.env['CI'] !== undefined) await fetchPrograms([], console.log)
   // What is released is what is tested; a single file is tested on the sources, whose lines its stacks then name.
-  const { bundleForTests } = await import('./package/bundle-for-tests.ts')
-  process.env['ODYSSEY_TEST_PROGRAM'] = await bundleForTests(root)
+  const { bundleInClone } = await import('./package/bundle-in-clone.ts')
+  process.env['ODYSSEY_TEST_PROGRAM'] = join(await bundleInClone(root, 'program'), 'cli/main.js')
   const grouped = new Set([...groupPrograms.values()].flatMap(filesOf))
   const all = globSync('{test,scripts,bin,starter}/**/*.test.ts', { cwd: root, exclude: ['test/dashboard/screens/**'] })
   const others = all.filter((file) => !grouped.has(file))

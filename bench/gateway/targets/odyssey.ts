@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { bundleInClone } from '../../../scripts/package/bundle-in-clone.ts'
 import { pin } from '../cores.ts'
 import type { OdysseyQuestion, OdysseyStart } from '../odyssey-target.ts'
 import { nextMessage, startOwn, type TargetSetup } from './start-program.ts'
@@ -12,6 +13,8 @@ export type Variant = {
   readonly name: string
   /** A clone of the repository, for another version; this one unless given. */
   readonly clone?: string
+  /** Whether it runs as a package has its programs, in few files. A clone runs its sources. */
+  readonly isBundled?: boolean
   /** For its Node, after those that Odyssey is started with. */
   readonly nodeArguments?: readonly string[]
 }
@@ -20,10 +23,10 @@ export type Variant = {
 export async function startOdyssey(
   place: TargetSetup,
   mockCores: string | null,
-  { name, clone, nodeArguments = [] }: Variant = { name: 'Odyssey' },
+  { name, clone, isBundled = false, nodeArguments = [] }: Variant = { name: 'Odyssey' },
 ): Promise<Target> {
-  const file = clone === undefined ? program : pathToFileURL(join(clone, 'bench/gateway/odyssey-target.ts'))
-  const started = startOwn(file, [], place, nodeArguments)
+  const source = clone === undefined ? program : pathToFileURL(join(clone, 'bench/gateway/odyssey-target.ts'))
+  const started = startOwn(isBundled ? await bundled(source) : source, [], place, nodeArguments)
   const { address, key, enginePid } = await nextMessage<OdysseyStart>(started)
   pin(enginePid, mockCores)
   const question = <Answer>(kind: OdysseyQuestion['kind']) => {
@@ -41,4 +44,11 @@ export async function startOdyssey(
     },
     stop: () => started.stop(),
   }
+}
+
+/** Makes the target one of the programs of its version's package. */
+async function bundled(source: URL): Promise<URL> {
+  const root = fileURLToPath(new URL('../../', source))
+  const programs = await bundleInClone(root, 'bench', { target: fileURLToPath(source) })
+  return pathToFileURL(join(programs, 'target.js'))
 }
