@@ -180,6 +180,18 @@ test('an answer of a llama-server whose left out tokens were other ones than tho
   )
 })
 
+test('bytes that are no text, which a llama-server sends as another character, are the tokens that were made', () => {
+  const bytes = [[0xbd], [0x61], [0xe2], [0xef], [0xbf]].map((one) => Buffer.from(one))
+  const table = { bytes: Buffer.concat(bytes), ends: Uint32Array.of(1, 2, 3, 4, 5), endTokens: [], specials: [] }
+  const own = new TableReader({ ...table, tokenBytesMax: 1 })
+  const readOwn = (body: string) => [...readSteps(llama.dialect, requestOf(llama), Buffer.from(body), { reader: own })]
+  const alone = serverRecord([0], '\ufffd', 1) + serverRecord([1], 'a', 2) + serverRecord([0], '\ufffd', 3)
+  deepEqual(idsOf(readOwn(alone + serverEnd(3))), [0, 1, 0])
+  // The first byte of a character that never became one, and was held back until that was known.
+  const steps = readOwn(serverRecord([1], '\ufffda', 2) + serverEnd(2))
+  deepEqual([idsOf(steps).length, steps.at(-1)?.end], [2, { kind: 'stop' }])
+})
+
 test('an answer of a llama-server whose limit falls within a character has its end', () => {
   const good = serverRecord([504], 'The', 1)
   const limit = { stop_type: 'limit' }

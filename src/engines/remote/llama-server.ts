@@ -178,13 +178,15 @@ class Reader implements RecordReader {
   }
 
   /** The tokens before the last one of a character, whose text came with it. */
-  #lost({ content, tokens }: ServerRecord): number[] {
+  #lost({ content, tokens, tokens_predicted: predicted = Infinity }: ServerRecord): number[] {
     const [last] = tokens
-    if (content === '' || last === undefined) return []
+    // Bytes that are no text come as U+FFFD, which is longer than they are and may end with the same byte as the last token.
+    const most = predicted - this.#counts.received - tokens.length
+    if (content === '' || last === undefined || most <= 0) return []
     const whole = Buffer.from(content)
     const own = this.#vocabulary.bytesOf(last)
     if (whole.length <= own.length || !whole.subarray(whole.length - own.length).equals(own)) return []
-    return this.#find(whole.subarray(0, whole.length - own.length))
+    return this.#find(whole.subarray(0, whole.length - own.length)).slice(0, most)
   }
 
   #find(bytes: Uint8Array): number[] {
