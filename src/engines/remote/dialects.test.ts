@@ -180,6 +180,17 @@ test('an answer of a llama-server whose left out tokens were other ones than tho
   )
 })
 
+test('of several ways to make the bytes that a llama-server left out, the one of the fewest tokens is taken', () => {
+  // The longest one first would be f0 9f, 98, 80: one more than was made, and more than the record counts.
+  const bytes = [[0xf0], [0x9f, 0x98, 0x80, 0xf0], [0xf0, 0x9f], [0x98], [0x80], [0x9f, 0x98, 0x81]].map((one) =>
+    Buffer.from(one),
+  )
+  const table = { bytes: Buffer.concat(bytes), ends: Uint32Array.of(1, 5, 7, 8, 9, 12), endTokens: [], specials: [] }
+  const own = new TableReader({ ...table, tokenBytesMax: 4 })
+  const body = Buffer.from(serverRecord([5], '😀😁', 3) + serverEnd(3))
+  deepEqual(idsOf([...readSteps(llama.dialect, requestOf(llama), body, { reader: own })]), [0, 1, 5])
+})
+
 test('bytes that are no text, which a llama-server sends as another character, are the tokens that were made', () => {
   const bytes = [[0xbd], [0x61], [0xe2], [0xef], [0xbf]].map((one) => Buffer.from(one))
   const table = { bytes: Buffer.concat(bytes), ends: Uint32Array.of(1, 2, 3, 4, 5), endTokens: [], specials: [] }

@@ -178,7 +178,7 @@ class Reader implements RecordReader {
   }
 
   /** The tokens before the last one of a character, whose text came with it. */
-  #lost({ content, tokens, tokens_predicted: predicted = Infinity }: ServerRecord): number[] {
+  #lost({ content, tokens, tokens_predicted: predicted = Infinity }: ServerRecord): readonly number[] {
     const [last] = tokens
     // Bytes that are no text come as U+FFFD, which is longer than they are and may end with the same byte as the last token.
     const most = predicted - this.#counts.received - tokens.length
@@ -189,17 +189,23 @@ class Reader implements RecordReader {
     return this.#find(whole.subarray(0, whole.length - own.length)).slice(0, most)
   }
 
-  #find(bytes: Uint8Array): number[] {
-    const one = this.#vocabulary.tokenOf(bytes)
-    if (one !== undefined) return [one]
+  /** The fewest tokens that have these bytes: those that were made are as many or more. */
+  #find(bytes: Uint8Array): readonly number[] {
+    const lasts: ({ readonly token: number; readonly start: number; readonly tokens: number } | undefined)[] = []
+    for (let end = 1; end <= bytes.length; end++) {
+      for (let start = Math.max(0, end - this.#vocabulary.tokenBytesMax); start < end; start++) {
+        const before = start === 0 ? 0 : lasts[start]?.tokens
+        const token = this.#vocabulary.tokenOf(bytes.subarray(start, end))
+        if (before === undefined || token === undefined || before + 1 >= (lasts[end]?.tokens ?? Infinity)) continue
+        lasts[end] = { token, start, tokens: before + 1 }
+      }
+    }
     const found: number[] = []
-    for (let start = 0; start < bytes.length;) {
-      let end = bytes.length
-      let token = this.#vocabulary.tokenOf(bytes.subarray(start, end))
-      while (token === undefined && end > start + 1) token = this.#vocabulary.tokenOf(bytes.subarray(start, --end))
-      if (token === undefined) throw malformed('It sent a text that none of its tokens stand for.')
-      found.push(token)
-      start = end
+    for (let end = bytes.length; end > 0;) {
+      const last = lasts[end]
+      if (last === undefined) throw malformed('It sent a text that none of its tokens stand for.')
+      found.unshift(last.token)
+      end = last.start
     }
     return found
   }
