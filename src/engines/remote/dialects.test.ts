@@ -118,6 +118,16 @@ const serverEnd = (predicted: number, changes: object = {}) =>
 const llama = { ...readRecording('llama-server', 'completion-grammar-stream'), sent: { prompt: [1, 2, 3] } }
 const readServer = (text: string) => read(llama, Buffer.from(text))
 
+/** A vocabulary of tokens with these bytes and no others. */
+function vocabularyOf(...tokens: readonly (readonly number[])[]): TableReader {
+  const ends = Uint32Array.from(tokens, (_, at) => tokens.slice(0, at + 1).flat().length)
+  const tokenBytesMax = Math.max(...tokens.map((bytes) => bytes.length))
+  return new TableReader({ bytes: Uint8Array.from(tokens.flat()), ends, endTokens: [], specials: [], tokenBytesMax })
+}
+const readServerWith = (own: TableReader, text: string) => [
+  ...readSteps(llama.dialect, requestOf(llama), Buffer.from(text), { reader: own }),
+]
+
 test('a llama-server that counts other tokens than it was given or has sent is found out', () => {
   const good = serverRecord([504], 'The', 1) + serverRecord([2], '', 2)
   equal(endsOf(readServer(good + serverEnd(2))).length, 1)
@@ -138,30 +148,14 @@ test('a llama-server that counts other tokens than it was given or has sent is f
 })
 
 test('tokens that a llama-server leaves out of a character in several parts are found by their bytes', () => {
-  const bytes = [Buffer.from([0xf0, 0x9f, 0x98]), Buffer.from([0x80])]
-  const table = {
-    bytes: Buffer.concat(bytes),
-    ends: Uint32Array.of(3, 4),
-    endTokens: [],
-    specials: [],
-    tokenBytesMax: 3,
-  }
-  const body = Buffer.from(serverRecord([1], '😀', 2) + serverEnd(2, { stop_type: 'limit' }))
-  const own = new TableReader(table)
-  deepEqual(idsOf([...readSteps(llama.dialect, requestOf(llama), body, { reader: own })]), [0, 1])
+  const own = vocabularyOf([0xf0, 0x9f, 0x98], [0x80])
+  const body = serverRecord([1], '😀', 2) + serverEnd(2, { stop_type: 'limit' })
+  deepEqual(idsOf(readServerWith(own, body)), [0, 1])
 })
 
 test('an answer of a llama-server whose left out tokens were other ones than those of their bytes has its end', () => {
-  const bytes = [Buffer.from([0xf0, 0x9f, 0x98]), Buffer.from([0x80]), Buffer.from([0xf0]), Buffer.from([0x9f])]
-  const table = {
-    bytes: Buffer.concat([...bytes, Buffer.from([0x98])]),
-    ends: Uint32Array.of(3, 4, 5, 6, 7),
-    endTokens: [],
-    specials: [],
-    tokenBytesMax: 3,
-  }
-  const own = new TableReader(table)
-  const readOwn = (body: string) => [...readSteps(llama.dialect, requestOf(llama), Buffer.from(body), { reader: own })]
+  const own = vocabularyOf([0xf0, 0x9f, 0x98], [0x80], [0xf0], [0x9f], [0x98])
+  const readOwn = (body: string) => readServerWith(own, body)
   // Three tokens of a byte each and the last one, where one of three bytes stands for the same.
   const character = serverRecord([1], '😀', 4)
   const end = serverEnd(4, { stop_type: 'limit' })
@@ -181,25 +175,17 @@ test('an answer of a llama-server whose left out tokens were other ones than tho
 })
 
 test('of several ways to make the bytes that a llama-server left out, the one of the fewest tokens is taken', () => {
-  // The longest one first would be f0 9f, 98, 80: one more than was made, and more than the record counts.
-  const bytes = [[0xf0], [0x9f, 0x98, 0x80, 0xf0], [0xf0, 0x9f], [0x98], [0x80], [0x9f, 0x98, 0x81]].map((one) =>
-    Buffer.from(one),
-  )
-  const table = { bytes: Buffer.concat(bytes), ends: Uint32Array.of(1, 5, 7, 8, 9, 12), endTokens: [], specials: [] }
-  const own = new TableReader({ ...table, tokenBytesMax: 4 })
-  const body = Buffer.from(serverRecord([5], '😀😁', 3) + serverEnd(3))
-  deepEqual(idsOf([...readSteps(llama.dialect, requestOf(llama), body, { reader: own })]), [0, 1, 5])
+  // The longest one first would be f0 9f, 98, 80 and f0: two more than were made.
+  const own = vocabularyOf([0xf0], [0x9f, 0x98, 0x80, 0xf0], [0xf0, 0x9f], [0x98], [0x80], [0x9f, 0x98, 0x81])
+  deepEqual(idsOf(readServerWith(own, serverRecord([5], '😀😁', 3) + serverEnd(3))), [0, 1, 5])
 })
 
 test('bytes that are no text, which a llama-server sends as another character, are the tokens that were made', () => {
-  const bytes = [[0xbd], [0x61], [0xe2], [0xef], [0xbf]].map((one) => Buffer.from(one))
-  const table = { bytes: Buffer.concat(bytes), ends: Uint32Array.of(1, 2, 3, 4, 5), endTokens: [], specials: [] }
-  const own = new TableReader({ ...table, tokenBytesMax: 1 })
-  const readOwn = (body: string) => [...readSteps(llama.dialect, requestOf(llama), Buffer.from(body), { reader: own })]
+  const own = vocabularyOf([0xbd], [0x61], [0xe2], [0xef], [0xbf])
   const alone = serverRecord([0], '\ufffd', 1) + serverRecord([1], 'a', 2) + serverRecord([0], '\ufffd', 3)
-  deepEqual(idsOf(readOwn(alone + serverEnd(3))), [0, 1, 0])
+  deepEqual(idsOf(readServerWith(own, alone + serverEnd(3))), [0, 1, 0])
   // The first byte of a character that never became one, and was held back until that was known.
-  const steps = readOwn(serverRecord([1], '\ufffda', 2) + serverEnd(2))
+  const steps = readServerWith(own, serverRecord([1], '\ufffda', 2) + serverEnd(2))
   deepEqual([idsOf(steps).length, steps.at(-1)?.end], [2, { kind: 'stop' }])
 })
 
@@ -211,9 +197,7 @@ test('an answer of a llama-server whose limit falls within a character has its e
 })
 
 test('log-probabilities that a llama-server leaves out within a character are asked for, the last first', async () => {
-  const bytes = [Buffer.from([0xf0, 0x9f]), Buffer.from([0x98]), Buffer.from([0x80]), Buffer.from('a')]
-  const ends = Uint32Array.of(2, 3, 4, 5)
-  const own = new TableReader({ bytes: Buffer.concat(bytes), ends, endTokens: [], specials: [], tokenBytesMax: 2 })
+  const own = vocabularyOf([0xf0, 0x9f], [0x98], [0x80], [0x61])
   const told = (id: number, logprob: number) => ({ id, logprob, top_logprobs: [{ id, logprob }] })
   const wholeOf = (probabilities: readonly object[]) => {
     const records = llama.dialect.createReader({ ...requestOf(llama, 1), endTokens: [] }, own)

@@ -194,10 +194,10 @@ class Reader implements RecordReader {
     const lasts: ({ readonly token: number; readonly start: number; readonly tokens: number } | undefined)[] = []
     for (let end = 1; end <= bytes.length; end++) {
       for (let start = Math.max(0, end - this.#vocabulary.tokenBytesMax); start < end; start++) {
-        const before = start === 0 ? 0 : lasts[start]?.tokens
+        const tokens = 1 + (start === 0 ? 0 : (lasts[start]?.tokens ?? Infinity))
+        if (tokens >= (lasts[end]?.tokens ?? Infinity)) continue
         const token = this.#vocabulary.tokenOf(bytes.subarray(start, end))
-        if (before === undefined || token === undefined || before + 1 >= (lasts[end]?.tokens ?? Infinity)) continue
-        lasts[end] = { token, start, tokens: before + 1 }
+        if (token !== undefined) lasts[end] = { token, start, tokens }
       }
     }
     const found: number[] = []
