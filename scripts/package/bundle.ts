@@ -103,16 +103,12 @@ const place = '__PLACE_OF__'
 const ofPackage = /\/node_modules\/(node-llama-cpp)\/dist\/(.+)$/
 
 function isOfPackage(id: string): boolean {
-  return id.split(sep).includes('node_modules')
+  return /[/\\]node_modules[/\\]/.test(id)
 }
 
 /** Whether a module outside of the sources is a program of the caller's, or part of one; the bundler has some without a path. */
 function isOwn(id: string): boolean {
   return isAbsolute(id) && !isOfPackage(id)
-}
-
-function urlOf(path: string): string {
-  return JSON.stringify(pathToFileURL(path).href)
 }
 
 /** A module that is part of another file finds what it names beside its own source's place all the same. */
@@ -126,7 +122,9 @@ function keepPlaces(sources: string): Plugin {
         return code.replaceAll('import.meta.url', `new URL('./${inPackage}', import.meta.resolve('${name}')).href`)
       }
       const path = relative(sources, id).replaceAll(sep, '/')
-      if (path.startsWith('..')) return isOwn(id) ? code.replaceAll('import.meta.url', urlOf(id)) : null
+      if (path.startsWith('..')) {
+        return isOwn(id) ? code.replaceAll('import.meta.url', JSON.stringify(pathToFileURL(id).href)) : null
+      }
       if (/import\.meta\.(dirname|filename)\b/.test(code)) throw new Error(`${path} has to use import.meta.url.`)
       return code
         .replace(programName, (whole) => whole.replace(/ts'/, "js'"))

@@ -26,7 +26,7 @@ export async function startOdyssey(
   { name, clone, isBundled = false, nodeArguments = [] }: Variant = { name: 'Odyssey' },
 ): Promise<Target> {
   const source = clone === undefined ? program : pathToFileURL(join(clone, 'bench/gateway/odyssey-target.ts'))
-  const started = startOwn(isBundled ? await bundled(source) : source, [], place, nodeArguments)
+  const started = startOwn(isBundled ? await bundleOnce(source) : source, [], place, nodeArguments)
   const { address, key, enginePid } = await nextMessage<OdysseyStart>(started)
   pin(enginePid, mockCores)
   const question = <Answer>(kind: OdysseyQuestion['kind']) => {
@@ -46,8 +46,17 @@ export async function startOdyssey(
   }
 }
 
+/** By their sources: variants may differ in the arguments of Node alone, and one that runs keeps its files. */
+const bundled = new Map<string, Promise<URL>>()
+
+function bundleOnce({ href }: URL): Promise<URL> {
+  const known = bundled.get(href) ?? bundleTarget(href)
+  bundled.set(href, known)
+  return known
+}
+
 /** Makes the target one of the programs of its version's package. */
-async function bundled(source: URL): Promise<URL> {
+async function bundleTarget(source: string): Promise<URL> {
   const root = fileURLToPath(new URL('../../', source))
   const programs = await bundleInClone(root, 'bench', { target: fileURLToPath(source) })
   return pathToFileURL(join(programs, 'target.js'))
