@@ -14,11 +14,11 @@ import {
   type TokenRequest,
   type TokenStep,
 } from './dialect.ts'
-import { llamaServer } from './llama-server.ts'
+import { llamaServer } from './dialects/llama-server.ts'
 import { proveReplica } from './prove-replica.ts'
 import { ReplicaClient } from './replica-client.ts'
-import { sglang } from './sglang.ts'
-import { vllm } from './vllm.ts'
+import { sglang } from './dialects/sglang.ts'
+import { vllm } from './dialects/vllm.ts'
 
 const dialects: Readonly<Record<ReplicaKind, Dialect>> = { 'llama-server': llamaServer, vllm, sglang }
 

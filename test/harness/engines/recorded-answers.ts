@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { modelSampling } from '../../../src/core/generation.ts'
 import type { Dialect, ReplicaKind, TokenRequest, TokenStep } from '../../../src/engines/remote/dialect.ts'
-import { llamaServer } from '../../../src/engines/remote/llama-server.ts'
+import { llamaServer } from '../../../src/engines/remote/dialects/llama-server.ts'
 import { EventSplitter } from '../../../src/engines/remote/record-splitters.ts'
-import { sglang } from '../../../src/engines/remote/sglang.ts'
-import { vllm } from '../../../src/engines/remote/vllm.ts'
+import { sglang } from '../../../src/engines/remote/dialects/sglang.ts'
+import { vllm } from '../../../src/engines/remote/dialects/vllm.ts'
 import { TableReader } from '../../../src/engines/text/model-text.ts'
 
 export const folders = { 'llama-server': 'llama-server-0.5.0', vllm: 'vllm-0.32.0', sglang: 'sglang-0.5.23' } as const

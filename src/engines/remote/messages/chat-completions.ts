@@ -6,7 +6,7 @@
 
 import { z } from 'zod'
 import { isNotTaken, malformed, ReplicaFault, type Ask, type HttpRequest, type ReplicaRecord } from '../dialect.ts'
-import { parseModels } from '../server-answers.ts'
+import { parseModels } from '../dialects/server-answers.ts'
 import type {
   MessageDialect,
   MessageEnd,

@@ -5,7 +5,7 @@
 // the end says whether that was all. Where log-probabilities are wanted the answer is read as a whole, which has all tokens.
 
 import { z } from 'zod'
-import type { TableReader } from '../text/model-text.ts'
+import type { TableReader } from '../../text/model-text.ts'
 import {
   CountCheck,
   listTokens,
@@ -20,7 +20,7 @@ import {
   type TokenIdLogprob,
   type TokenRequest,
   type TokenStep,
-} from './dialect.ts'
+} from '../dialect.ts'
 import { readTokens } from './server-answers.ts'
 import { alignLogprobs, askLogprob, probabilitySchema } from './untold-logprobs.ts'
 

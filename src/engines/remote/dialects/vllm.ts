@@ -6,7 +6,7 @@
 // how much of the prompt was held, also where it is asked for with every record.
 
 import { z } from 'zod'
-import type { TableReader } from '../text/model-text.ts'
+import type { TableReader } from '../../text/model-text.ts'
 import {
   CountCheck,
   isNotTaken,
@@ -21,7 +21,7 @@ import {
   type TokenIdLogprob,
   type TokenRequest,
   type TokenStep,
-} from './dialect.ts'
+} from '../dialect.ts'
 import { readModel, readTokens, reasonOf } from './server-answers.ts'
 
 const generatePath = '/inference/v1/generate'

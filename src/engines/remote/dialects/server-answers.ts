@@ -1,7 +1,7 @@
 // What several kinds of servers answer alike.
 
 import { z } from 'zod'
-import { malformed, type Ask } from './dialect.ts'
+import { malformed, type Ask } from '../dialect.ts'
 
 const modelsSchema = z.object({
   data: z

@@ -3,8 +3,8 @@
 // place are the probabilities before anything is chosen, and those of the token in question are among them.
 
 import { z } from 'zod'
-import type { TableReader } from '../text/model-text.ts'
-import { malformed, ReplicaFault, type Ask, type TokenIdLogprob, type TokenRequest } from './dialect.ts'
+import type { TableReader } from '../../text/model-text.ts'
+import { malformed, ReplicaFault, type Ask, type TokenIdLogprob, type TokenRequest } from '../dialect.ts'
 
 const probability = z.object({ id: z.int(), logprob: z.number() })
 export const probabilitySchema = probability.extend({ top_logprobs: z.array(probability) })

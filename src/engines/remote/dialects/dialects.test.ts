@@ -6,10 +6,10 @@ import {
   recordedReader,
   requestOf,
   type Recording,
-} from '../../../test/harness/engines/recorded-answers.ts'
-import { TableReader } from '../text/model-text.ts'
-import { EventSplitter } from './record-splitters.ts'
-import { ReplicaFault, type ReplicaFacts, type TokenStep } from './dialect.ts'
+} from '../../../../test/harness/engines/recorded-answers.ts'
+import { TableReader } from '../../text/model-text.ts'
+import { EventSplitter } from '../record-splitters.ts'
+import { ReplicaFault, type ReplicaFacts, type TokenStep } from '../dialect.ts'
 
 const streams = [
   ['llama-server', 'completion-grammar-stream'],

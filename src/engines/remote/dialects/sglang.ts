@@ -2,7 +2,7 @@
 // count beside them tells apart.
 
 import { z } from 'zod'
-import type { TableReader } from '../text/model-text.ts'
+import type { TableReader } from '../../text/model-text.ts'
 import {
   CountCheck,
   isNotTaken,
@@ -18,7 +18,7 @@ import {
   type TokenIdLogprob,
   type TokenRequest,
   type TokenStep,
-} from './dialect.ts'
+} from '../dialect.ts'
 import { readModel, readTokens, reasonOf } from './server-answers.ts'
 
 const count = z.int().nonnegative()
