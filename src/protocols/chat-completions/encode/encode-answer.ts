@@ -130,10 +130,12 @@ export function encodeLogprobs(tokens: readonly TokenLogprob[]) {
   return { content, refusal: null }
 }
 
+const tokenText = new TextDecoder('utf-8', { ignoreBOM: true })
+
 /** A token may hold part of a character: `token` then shows U+FFFD while `bytes` stays true. */
 function encodeToken({ bytes, logprob }: { readonly bytes: Uint8Array; readonly logprob: number }) {
   return {
-    token: new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes),
+    token: tokenText.decode(bytes),
     bytes: [...bytes],
     logprob: logprob >= logprobMin ? Math.min(logprob, 0) : logprobMin,
   }
