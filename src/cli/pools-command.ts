@@ -123,6 +123,8 @@ const missingInWords: Readonly<Record<string, string>> = {
   '--enable-scale-out': 'tokens are then taken by a route of their own',
   '--enable-prompt-tokens-details':
     'without it nobody knows how much of a prompt it had already, and all of it is billed as new',
+  '--incremental-streaming-output':
+    'without it each token is sent with all before it, which long answers cost much for',
 }
 
 function describeInWords({ name, models, state, counts, waiting, windowTokens, replicas }: PoolStatus): string {

@@ -65,14 +65,18 @@ export function describeLogprob(id: number, { logprob, top }: TokenIdLogprob, re
   }
 }
 
-/** A record as it came: a line of events, or a whole body. */
-export type ReplicaRecord = { readonly kind: 'json'; readonly value: unknown } | { readonly kind: 'done' }
+/** A record as it came: a line of events, or a whole body. To ask for its value throws a ReplicaFault where it is no JSON. */
+export type ReplicaRecord =
+  | { readonly kind: 'json'; readonly bytes: Buffer; readonly value: unknown }
+  | { readonly kind: 'done' }
 
 export type HttpRequest = {
   readonly method: 'GET' | 'POST'
   readonly path: string
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
+  /** An array of an answer that is one JSON, whose elements are wanted as records of their own before the rest of it. */
+  readonly elementsOf?: string
 }
 
 export interface Dialect {
@@ -105,6 +109,8 @@ export interface Dialect {
 
 export interface RecordReader {
   read(record: ReplicaRecord): TokenStep
+  /** Flags without which the replica was started, as its records show. Absent where none are. */
+  readonly missing?: readonly string[]
   /** The replica was asked to end the answer: that it says so is an end from here on. Absent where that is told in no record. */
   stopped?(): void
   /** Asks for the log-probabilities that a step lacks. Absent where none ever does. */

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../../lib/clock.ts'
 import { PushedStream } from '../../lib/pushed-stream.ts'
 import type { TableReader } from '../text/model-text.ts'
@@ -87,14 +88,16 @@ export class RemoteReplica implements ReplicaConnection {
   /** Finds out whether it is what it is said to be, and can be given tokens. Throws a ReplicaFault that says what is wrong. */
   async prove(reader: TableReader): Promise<ReplicaFacts> {
     const ask: Parameters<Dialect['probe']>[0] = (request) => this.#client.ask(request, askMsMax)
-    const facts = await this.dialect.probe(ask)
+    const probed = await this.dialect.probe(ask)
+    const missing = new Set(probed.missing)
     await proveReplica({
       dialect: this.dialect,
-      facts,
+      facts: probed,
       reader,
       ask,
-      run: (request) => this.#collect(request, facts, reader),
+      run: (request) => this.#collect(request, probed, reader, missing),
     })
+    const facts = { ...probed, missing: [...missing] }
     this.#facts = facts
     if (facts.identity !== undefined) this.#runs.add(facts.identity)
     return facts
@@ -131,12 +134,18 @@ export class RemoteReplica implements ReplicaConnection {
     this.#client.close()
   }
 
-  async #collect(request: TokenRequest, facts: ReplicaFacts, reader: TableReader): Promise<TokenStep[]> {
+  async #collect(
+    request: TokenRequest,
+    facts: ReplicaFacts,
+    reader: TableReader,
+    missing: Set<string>,
+  ): Promise<TokenStep[]> {
     const steps: TokenStep[] = []
     const signal = AbortSignal.timeout(askMsMax * prefillPatience)
     const records = this.dialect.createReader(request, reader)
     const terms = { signal, tokensPerSecond: null, isAlone: false }
     for await (const some of this.#steps({ request, facts, records, ...terms })) steps.push(...some)
+    for (const flag of records.missing ?? []) missing.add(flag)
     return steps
   }
 
@@ -182,7 +191,15 @@ export class RemoteReplica implements ReplicaConnection {
     const ask: Ask = (request) => this.#client.ask(request, askMsMax)
     const completed = (step: TokenStep) =>
       step.logprobs?.includes(null) === true ? complete(step, ask) : Promise.resolve(step)
-    for await (const some of steps) yield await Promise.all(some.map(completed))
+    for await (const some of steps) {
+      for (const step of some) {
+        for (const part of partsOf(await completed(step))) {
+          yield [part]
+          // What a part holds takes a millisecond or two, and others are to have their turn between two of them.
+          await nextTurn()
+        }
+      }
+    }
   }
 
   /** How long the first record may take, and each after it before the first output. */
@@ -206,6 +223,21 @@ export class RemoteReplica implements ReplicaConnection {
   #tellsOfPromptAtEnd({ missing }: ReplicaFacts): boolean {
     return this.dialect.cachedTokens === 'end' && !missing.includes('--enable-prompt-tokens-details')
   }
+}
+
+const partTokens = 64
+
+/** The step of an answer that came as a whole, some tokens at a time. */
+function partsOf(step: TokenStep): TokenStep[] {
+  const { ids, logprobs = [], end, ...about } = step
+  if (ids.length <= partTokens) return [step]
+  const starts = Array.from({ length: Math.ceil(ids.length / partTokens) }, (_, part) => part * partTokens)
+  return starts.map((start) => ({
+    ids: ids.slice(start, start + partTokens),
+    logprobs: logprobs.slice(start, start + partTokens),
+    ...(start === 0 && about),
+    ...(start + partTokens >= ids.length && end !== undefined && { end }),
+  }))
 }
 
 function unproved(): ReplicaAnswer {

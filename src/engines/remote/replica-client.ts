@@ -7,7 +7,7 @@ import type { Socket } from 'node:net'
 import { afterReading, type Clock } from '../../lib/clock.ts'
 import { codeOf, messageOf, toError } from '../../lib/message-of.ts'
 import { ReplicaFault, malformed, type FaultKind, type HttpRequest, type ReplicaRecord } from './dialect.ts'
-import { EventSplitter, LineSplitter, WholeBody, type RecordSplitter } from './record-splitters.ts'
+import { ElementsBody, EventSplitter, LineSplitter, WholeBody, type RecordSplitter } from './record-splitters.ts'
 import { ReplicaBody } from './replica-body.ts'
 
 export type ReplicaClientOptions = {
@@ -89,7 +89,7 @@ export class ReplicaClient {
       ...(terms.onOver !== undefined && { onOver: terms.onOver }),
     })
     const attach = (response: IncomingMessage) => {
-      splitter = splitterFor(response)
+      splitter = splitterFor(response, request)
       body.attach(response)
     }
     this.#send(request, terms)
@@ -216,11 +216,11 @@ function kindOf(status: number): FaultKind {
 }
 
 /** What takes a body apart. Throws a ReplicaFault, and closes the connection, where it is none that an answer has. */
-function splitterFor(response: IncomingMessage): RecordSplitter {
+function splitterFor(response: IncomingMessage, { elementsOf }: HttpRequest): RecordSplitter {
   const type = response.headers['content-type'] ?? ''
   if (type.startsWith('text/event-stream')) return new EventSplitter()
   if (type.startsWith('application/x-ndjson')) return new LineSplitter()
-  if (isJson(response)) return new WholeBody()
+  if (isJson(response)) return elementsOf === undefined ? new WholeBody() : new ElementsBody(elementsOf)
   response.destroy()
   throw malformed('It answered with neither events nor JSON.')
 }

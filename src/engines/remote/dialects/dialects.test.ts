@@ -196,43 +196,6 @@ test('an answer of a llama-server whose limit falls within a character has its e
   throws(() => readServer(good + serverEnd(5, limit)), { kind: 'unfit' }, 'no character has so many parts')
 })
 
-test('log-probabilities that a llama-server leaves out within a character are asked for, the last first', async () => {
-  const own = vocabularyOf([0xf0, 0x9f], [0x98], [0x80], [0x61])
-  const told = (id: number, logprob: number) => ({ id, logprob, top_logprobs: [{ id, logprob }] })
-  const wholeOf = (probabilities: readonly object[]) => {
-    const records = llama.dialect.createReader({ ...requestOf(llama, 1), endTokens: [] }, own)
-    const [record] = new EventSplitter().push(
-      Buffer.from(serverEnd(4, { tokens: [0, 1, 2, 3], completion_probabilities: probabilities })),
-    )
-    return { records, step: records.read(record!) }
-  }
-  const { records, step } = wholeOf([told(2, -1), told(3, -2)])
-  const asked: unknown[] = []
-  const whole = await records.complete?.(step, ({ body }) => {
-    const { prompt, n_probs: width } = body as { prompt: number[]; n_probs: number }
-    asked.push([prompt.slice(3), width])
-    // What was chosen is not among the likeliest of the first place.
-    const others = prompt.length === 3 && width > 4 ? [told(3, -9)] : [told(3, -9), told(prompt.length - 3, -5)]
-    return Promise.resolve({ completion_probabilities: [{ id: 3, logprob: 0, top_logprobs: others }] })
-  })
-  deepEqual(asked, [
-    [[0], 128],
-    [[], 128],
-    [[], 4],
-  ])
-  deepEqual(
-    whole?.logprobs?.map((one) => [one?.logprob, one?.top.length]),
-    [
-      [-5, 1],
-      [-5, 1],
-      [-1, 1],
-      [-2, 1],
-    ],
-  )
-  throws(() => wholeOf([told(3, -1), told(2, -2)]), ReplicaFault)
-  throws(() => wholeOf([told(2, -1)]), ReplicaFault)
-})
-
 const vllmRecording = { ...readRecording('vllm', 'generate-tokens-stream'), sent: { token_ids: [1, 2, 3] } }
 const choice = (ids: number[], reason: string | null) =>
   line({ usage: null, choices: [{ index: 0, token_ids: ids, finish_reason: reason, logprobs: null }] })
@@ -297,6 +260,37 @@ test('an SGLang that sends its tokens anew each time, or only the new ones, give
     ['a count that fits neither', record([504], 1, null) + record([504], 5, 'stop') + done],
   ] as const)
     throws(() => readSglang(bad), ReplicaFault, what)
+})
+
+test('an SGLang that repeats all with each token gives what one gives that does not', () => {
+  const recording = readRecording('sglang', 'generate-stream')
+  const whole = recording.body.toString()
+  // As it sends them with `--incremental-streaming-output`.
+  const incremental = (tellsOfAll: boolean) => {
+    let before = 0
+    return whole.replaceAll(/^data: \{.*$/gm, (text) => {
+      const record = JSON.parse(text.slice('data: '.length)) as Record<string, unknown[]> & {
+        meta_info: Record<string, unknown[]>
+      }
+      const about = record.meta_info
+      const { length } = record['output_ids'] ?? []
+      for (const name of ['output_token_logprobs', 'output_top_logprobs'])
+        about[name] = about[name]?.slice(tellsOfAll ? 0 : before) ?? []
+      const part = { ...record, output_ids: record['output_ids']?.slice(before), meta_info: about }
+      before = length
+      return `data: ${JSON.stringify(part)}`
+    })
+  }
+  const readBoth = (text: string) => [...readSteps(recording.dialect, requestOf(recording, 2), Buffer.from(text))]
+  const steps = readBoth(whole)
+  deepEqual(readBoth(incremental(false)), steps)
+  // Older versions repeated the probabilities all the same.
+  deepEqual(readBoth(incremental(true)), steps)
+  equal(steps.flatMap(({ logprobs }) => logprobs ?? []).length, 8)
+  // What is nowhere parsed is not looked at either: that each record is read from where the one before it ended.
+  const [first = '', second = '', third = '', ...others] = whole.split('\n\n')
+  const broken = third.replace('"text":"The capital of"', '"text":"The \\capital of"')
+  deepEqual(readBoth([first, second, broken, ...others].join('\n\n')), steps)
 })
 
 test('an engine that ends for a token which it was told of may send that token or not', () => {
@@ -367,19 +361,4 @@ test('an engine that ends an answer for tokens it is told of is told of all that
   deepEqual(bodyOf('vllm', '/v1/completions')['stop_token_ids'], [2, 0])
   deepEqual(paramsOf(bodyOf('vllm', '/inference/v1/generate'))['stop_token_ids'], [2, 0])
   deepEqual(paramsOf(bodyOf('sglang', '/generate'))['stop_token_ids'], [2, 0])
-})
-
-test('an event of ever more lines, each of them short, is given up', () => {
-  const lines = Buffer.from(`data: ${'x'.repeat(1_000)}\n`.repeat(1_000))
-  const isGivenUp = (push: (splitter: EventSplitter) => void) => {
-    const splitter = new EventSplitter()
-    for (let megabyte = 0; megabyte < 7; megabyte++) push(splitter)
-    throws(() => {
-      for (let megabyte = 0; megabyte < 3; megabyte++) push(splitter)
-    }, ReplicaFault)
-  }
-  isGivenUp((splitter) => splitter.push(lines))
-  isGivenUp((splitter) => splitter.push(Buffer.from('data:\n'.repeat(200_000))))
-  const ended = new EventSplitter()
-  for (let event = 0; event < 20; event++) equal(ended.push(Buffer.from(`data: ${'1'.repeat(900_000)}\n\n`)).length, 1)
 })

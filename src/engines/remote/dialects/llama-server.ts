@@ -22,7 +22,7 @@ import {
   type TokenStep,
 } from '../dialect.ts'
 import { readTokens } from './server-answers.ts'
-import { alignLogprobs, askLogprob, probabilitySchema } from './untold-logprobs.ts'
+import { alignLogprobs, askLogprob, probabilitySchema, type ToldProbability } from './untold-logprobs.ts'
 
 /** A character has four bytes at the most, of which the last is missing where it is cut off. */
 const cutOffTokensMax = 3
@@ -36,7 +36,6 @@ const recordSchema = z.object({
   tokens_predicted: count.optional(),
   tokens_evaluated: count.optional(),
   prompt_progress: z.object({ total: count, cache: count }).optional(),
-  completion_probabilities: z.array(probabilitySchema).optional(),
   stop_type: z.string().optional(),
   timings: z.object({ cache_n: z.int() }).optional(),
 })
@@ -111,7 +110,7 @@ function toRequest(request: TokenRequest): HttpRequest {
     ...(slot !== null && { id_slot: slot.id }),
     ...(grammar !== null && { grammar }),
   }
-  return { method: 'POST', path: '/completion', body }
+  return { method: 'POST', path: '/completion', body, elementsOf: 'completion_probabilities' }
 }
 
 class Reader implements RecordReader {
@@ -119,6 +118,8 @@ class Reader implements RecordReader {
   readonly #vocabulary: TableReader
   readonly #counts: CountCheck
   #hasEnded = false
+  /** What was told of the tokens' probabilities. */
+  readonly #told: ToldProbability[] = []
   /** Tokens that were made at the least: what was guessed of a character stands for one or more. */
   #madeLeast = 0
   /** Tokens that were made at the most: each that was guessed of a character has a byte of it. */
@@ -133,8 +134,10 @@ class Reader implements RecordReader {
   read(record: ReplicaRecord): TokenStep {
     // What comes behind the end is nobody's.
     if (this.#hasEnded || record.kind === 'done') return { ids: [] }
-    const parsed = recordSchema.safeParse(record.value)
-    if (!parsed.success) throw faultOf(record.value)
+    const { value } = record
+    if (this.#request.logprobsTop !== null && this.#isProbability(value)) return { ids: [] }
+    const parsed = recordSchema.safeParse(value)
+    if (!parsed.success) throw faultOf(value)
     const { data } = parsed
     this.#counts.prompt(data.tokens_evaluated, data.prompt_progress?.cache)
     if (data.prompt_progress !== undefined) return { ids: [], cachedTokens: data.prompt_progress.cache }
@@ -152,14 +155,16 @@ class Reader implements RecordReader {
     for (let at = logprobs.length - 1; at >= 0; at--) {
       if (logprobs[at] !== null) continue
       const prompt = [...listTokens(tokens), ...step.ids.slice(0, at)]
-      const wanted = {
-        id: step.ids[at] ?? 0,
-        top: this.#request.logprobsTop ?? 0,
-        vocabularySize: this.#vocabulary.size,
-      }
+      const wanted = { id: step.ids[at] ?? 0, top: this.#request.logprobsTop ?? 0 }
       logprobs[at] = await askLogprob({ ...wanted, prompt, slot }, ask)
     }
     return { ...step, logprobs }
+  }
+
+  #isProbability(value: unknown): boolean {
+    const told = probabilitySchema.safeParse(value)
+    if (told.success) this.#told.push(told.data)
+    return told.success
   }
 
   #next(data: ServerRecord): TokenStep {
@@ -241,9 +246,10 @@ class Reader implements RecordReader {
     throw new ReplicaFault('unfit', `It sent ${received} of ${predicted} tokens: the others are no text.`)
   }
 
-  #logprobs({ completion_probabilities: told = [], tokens }: ServerRecord): (TokenIdLogprob | null)[] | null {
+  #logprobs({ tokens }: ServerRecord): (TokenIdLogprob | null)[] | null {
     const { logprobsTop } = this.#request
-    return logprobsTop === null ? null : alignLogprobs({ tokens, told, top: logprobsTop }, this.#vocabulary)
+    if (logprobsTop === null) return null
+    return alignLogprobs({ tokens, told: this.#told, top: logprobsTop }, this.#vocabulary)
   }
 }
 

@@ -1,5 +1,5 @@
-// SGLang, by `/generate`. Every record repeats all tokens so far; some versions send the new ones alone, which the
-// count beside them tells apart.
+// SGLang, by `/generate`. Every record repeats all tokens so far; started with `--incremental-streaming-output` it sends the new
+// ones alone, which the count beside them tells apart.
 
 import { z } from 'zod'
 import type { TableReader } from '../../text/model-text.ts'
@@ -19,6 +19,7 @@ import {
   type TokenRequest,
   type TokenStep,
 } from '../dialect.ts'
+import { GrownArrays } from './grown-arrays.ts'
 import { readModel, readTokens, reasonOf } from './server-answers.ts'
 
 const count = z.int().nonnegative()
@@ -117,6 +118,9 @@ class Reader implements RecordReader {
   readonly #request: TokenRequest
   readonly #vocabulary: TableReader
   readonly #counts: CountCheck
+  readonly #grown = new GrownArrays(['output_ids', 'output_token_logprobs', 'output_top_logprobs'])
+  /** Whether a record has repeated what was in the one before it. */
+  #repeats = false
   #hasEnded = false
 
   constructor(request: TokenRequest, vocabulary: TableReader) {
@@ -125,13 +129,16 @@ class Reader implements RecordReader {
     this.#counts = new CountCheck(request)
   }
 
+  get missing(): readonly string[] {
+    return this.#repeats ? ['--incremental-streaming-output'] : []
+  }
+
   read(record: ReplicaRecord): TokenStep {
     if (this.#hasEnded || record.kind === 'done') return { ids: [] }
-    const parsed = recordSchema.safeParse(record.value)
-    if (!parsed.success) throw malformed('It sent a record that is none of an answer.', record.value)
-    const { output_ids: sent, meta_info: about } = parsed.data
+    const { output_ids: sent, meta_info: about } = this.#parse(record)
     this.#counts.prompt(about.prompt_tokens, about.cached_tokens)
     const from = this.#firstNew(sent, about.completion_tokens)
+    this.#repeats ||= from > 0
     const ids = sent.slice(from)
     this.#counts.take(ids, this.#vocabulary)
     this.#counts.output(about.completion_tokens)
@@ -141,13 +148,21 @@ class Reader implements RecordReader {
       ids,
       promptTokens: about.prompt_tokens,
       ...(about.cached_tokens !== undefined && { cachedTokens: about.cached_tokens }),
-      ...this.#logprobs(about, from, ids.length),
+      ...this.#logprobs(about, ids.length),
       ...(end !== null && { end: { kind: end } }),
     }
   }
 
   end(): void {
     if (!this.#hasEnded) throw malformed('Its stream ended before its answer did.')
+  }
+
+  #parse(record: Extract<ReplicaRecord, { kind: 'json' }>): ServerRecord {
+    const news = this.#repeats ? recordSchema.safeParse(this.#grown.read(record.bytes)) : null
+    if (news?.success === true) return news.data
+    const whole = recordSchema.safeParse(record.value)
+    if (!whole.success) throw malformed('It sent a record that is none of an answer.', record.value)
+    return whole.data
   }
 
   /** Where in the tokens that were sent those begin that are new. */
@@ -160,14 +175,16 @@ class Reader implements RecordReader {
     )
   }
 
-  #logprobs(about: ServerRecord['meta_info'], from: number, length: number): { logprobs?: TokenIdLogprob[] } {
+  /** Some versions that send the new tokens alone send the probabilities of all of them: the new ones are the last. */
+  #logprobs(about: ServerRecord['meta_info'], length: number): { logprobs?: TokenIdLogprob[] } {
     const { logprobsTop } = this.#request
     if (logprobsTop === null) return {}
-    const chosen = about.output_token_logprobs?.slice(from) ?? []
-    const tops = about.output_top_logprobs?.slice(from) ?? []
-    if (chosen.length !== length) throw malformed('It gives another number of probabilities than of tokens.')
-    const logprobs = chosen.map(([logprob], index) => {
-      const top = (tops[index] ?? []).slice(0, logprobsTop).map(([other, id]) => ({ id, logprob: other }))
+    const { output_token_logprobs: chosen = [], output_top_logprobs: tops = [], completion_tokens: counted } = about
+    if (chosen.length !== length && chosen.length !== counted)
+      throw malformed('It gives another number of probabilities than of tokens.')
+    const before = chosen.length - length
+    const logprobs = chosen.slice(before).map(([logprob], index) => {
+      const top = (tops[before + index] ?? []).slice(0, logprobsTop).map(([other, id]) => ({ id, logprob: other }))
       return { logprob, top }
     })
     return { logprobs }

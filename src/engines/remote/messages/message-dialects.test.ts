@@ -172,14 +172,12 @@ test('a prompt that was cut without a word is found out by its count', () => {
   const content = 'hello there my friend '.repeat(3_000)
   const long: MessageRequest = { ...request, messages: [{ role: 'user', content }] }
   const reader = chatCompletions.createReader(long)
-  reader.read({
-    kind: 'json',
-    value: { choices: [{ index: 0, delta: { content: 'Marian,' }, finish_reason: 'length' }] },
-  })
-  throws(
-    () => reader.read({ kind: 'json', value: { choices: [], usage: { prompt_tokens: 2_050, completion_tokens: 3 } } }),
-    /seems to cut/,
-  )
+  const readEvent = (value: object) => {
+    const events = new EventSplitter().push(Buffer.from(`data: ${JSON.stringify(value)}\n\n`))
+    return events.flatMap((event) => reader.read(event))
+  }
+  readEvent({ choices: [{ index: 0, delta: { content: 'Marian,' }, finish_reason: 'length' }] })
+  throws(() => readEvent({ choices: [], usage: { prompt_tokens: 2_050, completion_tokens: 3 } }), /seems to cut/)
 })
 
 test('Ollama is told to cut nothing, and asked for what was asked for', () => {
