@@ -138,12 +138,14 @@ export type OutputFormat =
 /** Null leaves a setting to the model; a penalty of 0 (or 1 for repetition) is off. */
 export type Sampling = {
   readonly temperature: number | null
+  /** At least `topPMin`. */
   readonly topP: number | null
   /** At most `topKMax`. */
   readonly topK: number | null
   readonly minP: number | null
   readonly presencePenalty: number
   readonly frequencyPenalty: number
+  /** From `repetitionPenaltyMin` to `repetitionPenaltyMax`. */
   readonly repetitionPenalty: number
   /** An unsigned 32-bit number. */
   readonly seed: number | null
@@ -152,6 +154,12 @@ export type Sampling = {
 
 /** No vocabulary has so many tokens. Engines hold the number in 32 bits: a larger one would come out as any other. */
 export const topKMax = 2 ** 31 - 1
+
+/** The one likeliest token, which a nucleus of nothing means. Engines refuse a plain zero, and hold numbers in single precision. */
+export const topPMin = Number.EPSILON
+
+/** Beyond these nothing changes but that engines, which divide by it in single precision, come to infinity. */
+export const [repetitionPenaltyMin, repetitionPenaltyMax] = [0.01, 100]
 
 /** Leaves every setting to the model. */
 export const modelSampling: Sampling = {

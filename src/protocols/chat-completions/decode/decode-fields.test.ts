@@ -32,6 +32,13 @@ suite('sampling', () => {
     })
   })
 
+  test('what no engine could compute with in single precision is taken for the nearest that it can', () => {
+    const penaltyOf = (penalty: number) => decode({ repetition_penalty: penalty }).sampling.repetitionPenalty
+    assert.deepEqual([1e-40, 0.5, 3, 1e300].map(penaltyOf), [0.01, 0.5, 3, 100])
+    const { topP } = decode({ top_p: 1e-300 }).sampling
+    assert.ok(topP !== null && Math.fround(topP) > 0)
+  })
+
   test('sampling fields are decoded with their values', () => {
     const { sampling } = decode({
       temperature: 0,

@@ -1,5 +1,8 @@
 import {
+  repetitionPenaltyMax,
+  repetitionPenaltyMin,
   topKMax,
+  topPMin,
   type Sampling,
   type JsonSchema,
   type OutputFormat,
@@ -11,19 +14,17 @@ import type { ChatBody } from './schema.ts'
 import type { ErrorPath } from '../../../core/error.ts'
 import { parseJson } from '../../../lib/json/parse-json.ts'
 
-/** A nucleus of nothing means the one most likely token; engines refuse a plain zero. */
-const smallestNucleus = Number.EPSILON
-
 export function decodeSampling(body: ChatBody): Sampling {
+  const repetitionPenalty = body.repetition_penalty ?? body.repeat_penalty ?? 1
   return {
     temperature: body.temperature ?? null,
-    topP: body.top_p === 0 ? smallestNucleus : (body.top_p ?? null),
+    topP: body.top_p === undefined ? null : Math.max(topPMin, body.top_p),
     // Zero is "off", which is not the same as leaving the choice to the model.
     topK: body.top_k === undefined ? null : Math.min(Math.max(0, body.top_k), topKMax),
     minP: body.min_p ?? null,
     presencePenalty: body.presence_penalty ?? 0,
     frequencyPenalty: body.frequency_penalty ?? 0,
-    repetitionPenalty: body.repetition_penalty ?? body.repeat_penalty ?? 1,
+    repetitionPenalty: Math.min(Math.max(repetitionPenaltyMin, repetitionPenalty), repetitionPenaltyMax),
     seed: body.seed === undefined ? null : reduceSeed(body.seed),
     logitBias: decodeLogitBias(body.logit_bias ?? {}),
   }

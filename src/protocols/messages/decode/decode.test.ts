@@ -61,6 +61,9 @@ test('sampling, stop sequences and the stream flag are honoured', () => {
   const { request, isStream } = decode({ temperature: 0, top_p: 0.9, top_k: 40, stop_sequences: ['END'], stream: true })
   equal(isStream, true)
   deepEqual([request.sampling.temperature, request.sampling.topP, request.sampling.topK], [0, 0.9, 40])
+  // Engines refuse a plain zero.
+  const { topP } = decode({ top_p: 0 }).request.sampling
+  ok(topP !== null && topP > 0 && topP < 1e-6)
   deepEqual(request.stopSequences, ['END'])
 })
 

@@ -2,6 +2,7 @@ import { ApiError } from '../../../core/error.ts'
 import {
   modelSampling,
   topKMax,
+  topPMin,
   type Effort,
   type GenerationRequest,
   type OutputFormat,
@@ -103,8 +104,13 @@ function decodePrompt(body: CountBody, outputTokensMax: number | null, signature
 }
 
 function decodeSampling(body: MessagesBody): Sampling {
-  const { temperature = null, top_p: topP = null, top_k: topK } = body
-  return { ...modelSampling, temperature, topP, topK: topK === undefined ? null : Math.min(topK, topKMax) }
+  const { temperature = null, top_p: topP, top_k: topK } = body
+  return {
+    ...modelSampling,
+    temperature,
+    topP: topP === undefined ? null : Math.max(topPMin, topP),
+    topK: topK === undefined ? null : Math.min(topK, topKMax),
+  }
 }
 
 function decodeOutput(body: CountBody): OutputFormat {
