@@ -443,6 +443,22 @@ describe('a pool whose replicas go away', () => {
     await slow.close()
   })
 
+  it('waits for a grammar that takes an engine longer to read than a prompt', async () => {
+    const members = await Promise.all([0, 1].map(() => openStandIn({ kind: 'sglang', model })))
+    const engine = await openPool(members.map(({ address }) => ({ address, kind: 'sglang' })))
+    // So that the pace of each is known.
+    for (let time = 0; time < 6; time++) await run(engine, { outputTokensMax: 1 })
+    const asked = () => members.reduce((sum, member) => sum + member.asked.length, 0)
+    const before = asked()
+    for (const member of members) member.grammarMs = 500
+    const schema = { enum: Array.from({ length: 40 }, (_, number) => `${'word '.repeat(100)}${number}`) }
+    const output = { kind: 'json', schema, schemaPath: [], isStrict: true } as const
+    await run(engine, { output, outputTokensMax: 4 })
+    equal(asked(), before + 1)
+    await engine.close()
+    await Promise.all(members.map((member) => member.close()))
+  })
+
   it('waits for a long prompt as long as it takes, though the replica tells that it is at work on it', async () => {
     const slow = await openStandIn({ kind, model })
     const alone = await openPool([slow])

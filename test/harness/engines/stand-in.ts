@@ -50,6 +50,8 @@ export type StandIn = {
   readonly made: number
   /** For each token of a prompt that is not held. */
   promptTokenMs: number
+  /** Before an answer under a grammar is begun. */
+  grammarMs: number
   /** Told by a llama-server; another one for each run of its program. */
   run: string
   /** Put into every place where an engine says something of itself. */
@@ -116,6 +118,7 @@ export async function openStandIn(options: StandInOptions): Promise<StandIn> {
     healthStatus: 200,
     tokenMs: 0,
     promptTokenMs: 0,
+    grammarMs: 0,
     knowsEnds: true,
     endsWhenAsked: true,
     canary: 'canary',
@@ -159,7 +162,8 @@ export async function openStandIn(options: StandInOptions): Promise<StandIn> {
     })
     const send = createSender(response, fault, asked.isStream)
     if (asked.isStream) send(voice.begin(counted(0)))
-    const { promptTokenMs } = standIn
+    const { promptTokenMs, grammarMs } = standIn
+    if (grammarMs > 0 && asked.grammar !== null) await setTimeout(grammarMs)
     if (promptTokenMs > 0) await setTimeout((asked.tokens.length - cached) * promptTokenMs)
     const all: ModelToken[] = []
     let isEnd = false

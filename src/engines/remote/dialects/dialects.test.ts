@@ -89,6 +89,38 @@ test('log-probabilities are those of the tokens they come with', () => {
   }
 })
 
+test('what cannot be chosen has a log-probability without an end, which JSON has no number for', () => {
+  const [sglangTop, vllmTop] = [
+    [
+      [-0.5, 504, null],
+      [null, 3575, null],
+    ],
+    [
+      { token_id: 504, logprob: -0.5 },
+      { token_id: 3575, logprob: null },
+    ],
+  ]
+  const counts = { prompt_tokens: 3, completion_tokens: 1, cached_tokens: 0 }
+  const probabilities = { output_token_logprobs: [sglangTop[0]], output_top_logprobs: [sglangTop] }
+  const about = { ...counts, finish_reason: { type: 'length' }, ...probabilities }
+  const content = [{ ...vllmTop[0], top_logprobs: vllmTop }]
+  const sglangRecording = { ...readRecording('sglang', 'generate-stream'), sent: { input_ids: [1, 2, 3] } }
+  for (const [recording, body] of [
+    [sglangRecording, line({ output_ids: [504], meta_info: about })],
+    [
+      vllmRecording,
+      line({ choices: [{ index: 0, token_ids: [504], finish_reason: 'length', logprobs: { content } }] }) + usage(1),
+    ],
+  ] as const) {
+    const steps = [...readSteps(recording.dialect, requestOf(recording, 2), Buffer.from(body))]
+    deepEqual(
+      steps[0]?.logprobs?.[0]?.top.map(({ logprob }) => logprob),
+      [-0.5, -Infinity],
+      recording.kind,
+    )
+  }
+})
+
 test('what an engine sends while it computes a prompt is no token of the answer', () => {
   const recording = readRecording('llama-server', 'completion-tokens-stream')
   const upToFirst = recording.body.toString().split('\n\n').slice(0, 3).join('\n\n')

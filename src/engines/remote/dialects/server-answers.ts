@@ -16,6 +16,12 @@ const modelsSchema = z.object({
 })
 const tokensSchema = z.object({ tokens: z.array(z.int()) })
 
+/** JSON has no negative infinity: what cannot be chosen, as under a grammar, comes as null from some servers. */
+export const logprobSchema = z
+  .number()
+  .nullable()
+  .transform((logprob) => logprob ?? -Infinity)
+
 /** The models that a server names, of which there is one at the least. */
 export function parseModels(answer: unknown) {
   const models = modelsSchema.safeParse(answer)

@@ -20,10 +20,10 @@ import {
   type TokenStep,
 } from '../dialect.ts'
 import { GrownArrays } from './grown-arrays.ts'
-import { readModel, readTokens, reasonOf } from './server-answers.ts'
+import { logprobSchema, readModel, readTokens, reasonOf } from './server-answers.ts'
 
 const count = z.int().nonnegative()
-const pair = z.tuple([z.number(), z.int()]).rest(z.unknown())
+const pair = z.tuple([logprobSchema, z.int()]).rest(z.unknown())
 
 const recordSchema = z.object({
   output_ids: z.array(z.int()),
@@ -81,6 +81,9 @@ function orNothing(error: unknown): null {
   throw error
 }
 
+/** It refuses larger ones. */
+const repetitionPenaltyMost = 2
+
 function toRequest(request: TokenRequest): HttpRequest {
   const { sampling, grammar, logprobsTop } = request
   const biases = [...sampling.logitBias, ...request.bannedTokens.map((token) => [token, -1e9] as const)]
@@ -102,7 +105,7 @@ function toRequest(request: TokenRequest): HttpRequest {
       min_p: sampling.minP ?? 0,
       presence_penalty: sampling.presencePenalty,
       frequency_penalty: sampling.frequencyPenalty,
-      repetition_penalty: sampling.repetitionPenalty,
+      repetition_penalty: Math.min(sampling.repetitionPenalty, repetitionPenaltyMost),
       sampling_seed: sampling.seed,
       ignore_eos: false,
       skip_special_tokens: false,

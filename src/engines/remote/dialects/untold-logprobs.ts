@@ -5,8 +5,9 @@
 import { z } from 'zod'
 import type { TableReader } from '../../text/model-text.ts'
 import { malformed, ReplicaFault, type Ask, type TokenIdLogprob, type TokenRequest } from '../dialect.ts'
+import { logprobSchema } from './server-answers.ts'
 
-const probability = z.object({ id: z.int(), logprob: z.number() })
+const probability = z.object({ id: z.int(), logprob: logprobSchema })
 export const probabilitySchema = probability.extend({ top_logprobs: z.array(probability) })
 export type ToldProbability = z.output<typeof probabilitySchema>
 

@@ -22,7 +22,7 @@ import {
   type TokenRequest,
   type TokenStep,
 } from '../dialect.ts'
-import { readModel, readTokens, reasonOf } from './server-answers.ts'
+import { logprobSchema, readModel, readTokens, reasonOf } from './server-answers.ts'
 
 const generatePath = '/inference/v1/generate'
 const abortPath = '/inference/v1/abort_requests'
@@ -31,13 +31,13 @@ const completionsPath = '/v1/completions'
 const generatedPrefix = 'generate-tokens-'
 
 const count = z.int().nonnegative()
-const entry = z.object({ token_id: z.int(), logprob: z.number() })
+const entry = z.object({ token_id: z.int(), logprob: logprobSchema })
 const byId = z.object({ content: z.array(entry.extend({ top_logprobs: z.array(entry) })) })
 /** Tokens are written as `token_id:504` where that was asked for. */
 const byText = z.object({
   tokens: z.array(z.string()),
-  token_logprobs: z.array(z.number()),
-  top_logprobs: z.array(z.record(z.string(), z.number())).nullish(),
+  token_logprobs: z.array(logprobSchema),
+  top_logprobs: z.array(z.record(z.string(), logprobSchema)).nullish(),
 })
 
 const recordSchema = z.object({
