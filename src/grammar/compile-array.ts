@@ -1,6 +1,6 @@
 import type { Body, Context } from './context.ts'
 import { anyJsonArray, comma } from './json-rules.ts'
-import { times } from './repetition.ts'
+import { repeated } from './repetition.ts'
 import { repetitionMax } from './schema/schema-limits.ts'
 import {
   eachKeyword,
@@ -41,9 +41,9 @@ export function compileArray(context: Context, parts: readonly Part[], hint: str
   const next = builder.rule('next', `${comma} ${other}`)
   if (left.min > 0) needs.push({ value: other, times: left.min })
   if (first.length > 0) {
-    return { text: builder.rule(hint, `"[" ${leading} ${next}${times(left.min, left.max)} "]"`), own, needs }
+    return { text: builder.rule(hint, `"[" ${leading} ${repeated(next, left.min, left.max)} "]"`), own, needs }
   }
-  const some = `${other} ${next}${times(Math.max(0, left.min - 1), left.max - 1)}`
+  const some = `${other} ${repeated(next, Math.max(0, left.min - 1), left.max - 1)}`
   return { text: builder.rule(hint, `"[" ${left.min > 0 ? some : `(${some})?`} "]"`), own, needs }
 }
 

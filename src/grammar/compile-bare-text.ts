@@ -61,7 +61,7 @@ export function compileBareText(
 function countedText(builder: GrammarBuilder, lengths: Lengths, { close, guard }: BareFrame): string {
   const beginning = new Set([close.charAt(0), close.trim().charAt(0), ...(guard ?? '').slice(0, 1)])
   const plain = complement(codePointSet([...beginning].flatMap(single)))
-  const body = `${repeat(builder, builder.rule('plain', bareCharacter(builder, plain)), lengths)} ${builder.literal(close)}`
+  const body = `${repeat(builder, builder.rule('plain', bareCharacter(plain)), lengths)} ${builder.literal(close)}`
   return builder.rule('bare', body)
 }
 

@@ -24,7 +24,7 @@ import {
 import { repetitionMax, repetitionProductMax } from './schema/schema-limits.ts'
 import { eachKeyword, faultOf, impossible, type Part, sizeMax, sizeMin } from './schema/schema-part.ts'
 import type { GrammarBuilder } from './grammar-builder.ts'
-import { times } from './repetition.ts'
+import { repeated } from './repetition.ts'
 
 export function compileObject(context: Context, parts: readonly Part[], hint: string): Body {
   const { builder } = context
@@ -156,7 +156,7 @@ function endOf(builder: GrammarBuilder, { extra, min, max }: Chain, count: numbe
   // Two extra properties may have the same name and then count as one.
   if (needed > 1) return null
   const next = builder.rule('next', `${comma} ${extra}`)
-  if (count > 0) return `${next}${times(Math.max(0, needed), room)} ${close}`
-  const some = `${extra} ${next}${times(0, room - 1)}`
+  if (count > 0) return `${repeated(next, Math.max(0, needed), room)} ${close}`
+  const some = `${extra} ${repeated(next, 0, room - 1)}`
   return `${needed > 0 ? some : `(${some})?`} ${close}`
 }

@@ -1,3 +1,4 @@
+import { quote } from '../lib/gbnf.ts'
 import { SchemaFault } from './schema-fault.ts'
 import { workOfAllMax } from './schema/schema-limits.ts'
 
@@ -99,7 +100,7 @@ export function createGrammarBuilder(): GrammarBuilder {
 
   const hasRoom = (characters: number) => rules.size.characters + characters <= grammarCharactersMax / 2
   const toGrammar = (root: string) => rules.write(root, undefinedNames)
-  return { rule, declare, define, shared, hasRoom, leastLengths, spend, attempt, literal, toGrammar }
+  return { rule, declare, define, shared, hasRoom, leastLengths, spend, attempt, literal: quote, toGrammar }
 }
 
 /** The rules in the order in which they were defined. */
@@ -158,17 +159,4 @@ function toRuleName(hint: string): string {
   const words = hint.slice(0, hintCharactersMax).match(/[a-zA-Z0-9]+/g) ?? ['value']
   const name = words.join('-').replace(/-(\d+)$/, '-n$1')
   return /^\d/.test(name) ? `n${name}` : name
-}
-
-function literal(text: string): string {
-  return `"${text.replaceAll(escaped, escapeCharacter)}"`
-}
-
-/** Quotes, backslashes and what is no printable character: asking Unicode for control characters takes many times as long. */
-const escaped = /["\\]|[^ -~\u00a0-\uffff]/g
-
-function escapeCharacter(character: string): string {
-  if (character === '"' || character === '\\') return `\\${character}`
-  // Four digits, since some readers of this notation take any number of them behind \x.
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0').toUpperCase()}`
 }

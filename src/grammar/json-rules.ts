@@ -2,6 +2,7 @@
 // comma: models are at home in both `{"a": 1}` and `{"a":1}`, and free white
 // space lets a model that has lost its way produce blanks without end.
 
+import { characterClass } from '../lib/gbnf.ts'
 import type { GrammarBuilder } from './grammar-builder.ts'
 
 /** The space that may stand after every colon and comma. */
@@ -16,7 +17,12 @@ export const fractionDigitsMax = 16
 /** Bounds an exponent at 99, so that no number leaves the range of a double. */
 const exponentDigitsMax = 2
 
-const rawCharacters = String.raw`[\u0020-\u0021\u0023-\u005B\u005D-\uD7FF\uE000-\U0010FFFF]`
+const rawCharacters = characterClass([
+  [0x20, 0x21],
+  [0x23, 0x5b],
+  [0x5d, 0xd7ff],
+  [0xe000, 0x10ffff],
+])
 const escapes = String.raw`"\\" ["\\/bfnrt]`
 
 /**

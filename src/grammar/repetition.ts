@@ -17,20 +17,21 @@ export const boundedRepetitionMax = repetitionMax * repetitionMax
  */
 export function repeat(builder: GrammarBuilder, item: string, bounds: { min: number; max: number }): string {
   const { min, max } = bounds
-  if (max === Infinity || max <= repetitionMax) return item + times(min, max)
+  if (max === Infinity || max <= repetitionMax) return repeated(item, min, max)
   const free = max - min
   const blocks = Math.floor(free / repetitionMax)
   const rest = free % repetitionMax
   const block = builder.rule('block', `${item}{${repetitionMax}}`)
-  const fewer = `${block}{0,${blocks - 1}} ${item}{0,${repetitionMax - 1}}`
-  const most = `${block}{${blocks}} ${item}{0,${rest}}`
+  const fewer = `${repeated(block, 0, blocks - 1)} ${item}{0,${repetitionMax - 1}}`
+  const most = `${block}{${blocks}} ${repeated(item, 0, rest)}`
   const head = min === 0 ? '' : `${item}{${min}} `
   if (blocks === 0) return `${head}${item}{0,${free}}`
   return head + builder.rule('blocks', `${fewer} | ${most}`)
 }
 
-/** The GBNF suffix of a repetition. */
-export function times(min: number, max: number): string {
-  if (max === Infinity) return min === 0 ? '*' : `{${min},}`
-  return `{${min},${max}}`
+/** An item that is repeated; nothing where that is never, which not every reader of the notation has a number for. */
+export function repeated(item: string, min: number, max: number): string {
+  if (max === 0) return ''
+  if (max === Infinity) return item + (min === 0 ? '*' : `{${min},}`)
+  return `${item}{${min},${max}}`
 }

@@ -1,7 +1,8 @@
 // Reads the part of GBNF that the compiler writes, to derive texts from a grammar
 // and to look at its shape. Independent of the compiler, and stricter than the
 // native parser: an undefined rule or an empty alternative is an error, and so is what other engines' readers of the notation
-// take otherwise: an escape without a fixed number of digits, a name that begins with a digit, a surrogate in a class.
+// take otherwise: an escape by number before a digit, one of four digits, a name that begins with a digit, a hyphen in the
+// midst of a class, what is an operator between classes to some.
 
 export type Term =
   | { readonly kind: 'text'; readonly text: string }
@@ -16,7 +17,7 @@ export function parseGbnf(source: string): Grammar {
   const grammar = new Map<string, readonly Sequence[]>()
   for (const line of source.split('\n')) {
     if (line === '') continue
-    const match = /^([a-zA-Z][a-zA-Z0-9-]*) ::= (.+)$/.exec(line)
+    const match = /^([a-zA-Z][a-zA-Z0-9-]*) ::= (.+)$/s.exec(line)
     if (match === null) throw new Error(`Not a rule: ${line.slice(0, 200)}`)
     const [, name = '', body = ''] = match
     if (grammar.has(name)) throw new Error(`Rule ${name} is defined twice.`)
@@ -39,7 +40,15 @@ function usedRules(grammar: Grammar, name: string): string[] {
   return (grammar.get(name) ?? []).flatMap((sequence) => sequence.flatMap(inTerm))
 }
 
-const escapes: Readonly<Record<string, number>> = { u: 4, U: 8 }
+const escapes: ReadonlyMap<string, number> = new Map([
+  ['"', 0x22],
+  ['\\', 0x5c],
+  ['[', 0x5b],
+  [']', 0x5d],
+  ['n', 0x0a],
+  ['r', 0x0d],
+  ['t', 0x09],
+])
 
 function createReader(body: string) {
   let at = 0
@@ -80,6 +89,7 @@ function createReader(body: string) {
     if (symbol === '*') return { kind: 'repeat', term, min: 0, max: Infinity }
     if (symbol === '+') return { kind: 'repeat', term, min: 1, max: Infinity }
     if (symbol === '?') return { kind: 'repeat', term, min: 0, max: 1 }
+    if (max === '0' || (comma === '' && min === '0')) throw new Error(`Never repeated: ${body.slice(0, 200)}`)
     const last = comma === '' ? Number(min) : max === '' ? Infinity : Number(max)
     return { kind: 'repeat', term, min: Number(min), max: last }
   }
@@ -111,7 +121,10 @@ function createReader(body: string) {
     const isNegated = body[at] === '^'
     if (isNegated) at += 1
     const ranges: [number, number][] = []
+    const start = at
     while (body[at] !== ']') {
+      if (body[at] === '-' && at > start && body[at + 1] !== ']') throw new Error(`A hyphen within a class in ${body}`)
+      if (/^(?:&&|~~)/.test(body.slice(at, at + 2))) throw new Error(`An operator on classes in ${body}`)
       const first = readPoint()
       const isRange = body[at] === '-' && body[at + 1] !== ']'
       if (isRange) at += 1
@@ -129,13 +142,16 @@ function createReader(body: string) {
     if (character !== '\\') return point
     const escaped = body[at] ?? ''
     at += 1
-    if (escaped === 'x') throw new Error(`An escape of no fixed length in ${body.slice(0, 200)}`)
-    const digits = escapes[escaped]
-    if (digits === undefined) return { n: 10, r: 13, t: 9 }[escaped] ?? escaped.charCodeAt(0)
-    at += digits
-    const code = Number.parseInt(body.slice(at - digits, at), 16)
-    if (code >= 0xd800 && code <= 0xdfff) throw new Error(`A surrogate in ${body.slice(0, 200)}`)
-    return code
+    if (escaped !== 'x') {
+      const code = escapes.get(escaped)
+      if (code === undefined) throw new Error(`An escape that not all know in ${body.slice(0, 200)}`)
+      return code
+    }
+    const digits = body.slice(at, at + 2)
+    at += 2
+    if (!/^[0-9A-F]{2}$/.test(digits) || /^[0-9a-fA-F]/.test(body.slice(at, at + 1)))
+      throw new Error(`An escape whose end is not clear in ${body.slice(0, 200)}`)
+    return Number.parseInt(digits, 16)
   }
 
   return { readAll }

@@ -1,4 +1,5 @@
 import type { JsonSchema, Tool } from '../../core/generation.ts'
+import { characterClass, quote } from '../../lib/gbnf.ts'
 
 /** The part of a grammar builder that is needed here. Both give the text by which a rule can be used. */
 export interface GrammarBuilder {
@@ -86,27 +87,19 @@ export function textThrough(marker: string): string {
   const stop = [...(repeat === -1 ? marker : marker.slice(0, repeat))]
   const rest = repeat === -1 ? '' : marker.slice(repeat)
   const [head = '', ...tail] = stop
-  const begin = `${except([head])}* ${quoted(head)}`
+  const begin = `${except([head])}* ${quote(head)}`
   // After the first character: either it comes again, or the marker goes on and then breaks off.
-  const again = tail.map((_, index) => `${quoted(tail.slice(0, index).join(''))} ${quoted(head)}`)
-  const broken = tail.map((next, index) => `${quoted(tail.slice(0, index).join(''))} ${except([next, head])}`)
-  const end = quoted(tail.join('') + rest)
+  const again = tail.map((_, index) => `${quote(tail.slice(0, index).join(''))} ${quote(head)}`)
+  const broken = tail.map((next, index) => `${quote(tail.slice(0, index).join(''))} ${except([next, head])}`)
+  const end = quote(tail.join('') + rest)
   if (tail.length === 0) return `${begin} ${end}`
   return `${begin} (${again.join(' | ')})* ((${broken.join(' | ')}) ${begin} (${again.join(' | ')})*)* ${end}`
 }
 
-function quoted(text: string): string {
-  return `"${Array.from(text, escapeCharacter).join('')}"`
-}
-
 function except(characters: readonly string[]): string {
-  return `[^${[...new Set(characters)].map(escapeCharacter).join('')}]`
-}
-
-/** Everything but plain letters is written by its number, which needs no quoting anywhere in a grammar. */
-function escapeCharacter(character: string): string {
-  if (/[A-Za-z0-9]/u.test(character)) return character
-  const code = character.codePointAt(0) ?? 0
-  const hex = code.toString(16).toUpperCase()
-  return code < 0x10000 ? `\\u${hex.padStart(4, '0')}` : `\\U${hex.padStart(8, '0')}`
+  const points = new Set(characters.map((character) => character.codePointAt(0) ?? 0))
+  return characterClass(
+    [...points].toSorted((one, other) => one - other).map((point) => [point, point]),
+    true,
+  )
 }

@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { modelSampling } from '../../core/generation.ts'
+import { characterClass, quote } from '../../lib/gbnf.ts'
 import type { TableReader } from '../text/model-text.ts'
 import {
   ReplicaFault,
@@ -47,9 +48,23 @@ export async function proveReplica({ dialect, facts, reader, ask, run }: ProofPa
   }
   const plain = proofRequest(Uint32Array.from(prompt), null)
   await run(plain)
-  const [first] = idsOf(await run(proofRequest(plain.tokens, 'root ::= "yes" | "no"\n', 4)))
-  const begun = first === undefined ? '' : Buffer.from(reader.bytesOf(first)).toString()
-  if (begun === '' || !['yes', 'no'].some((word) => word.startsWith(begun)))
+  proveKept(
+    idsOf(await run(proofRequest(plain.tokens, `root ::= ${quote(open)} ${characterClass(ideographs)}\n`, 6))),
+    reader,
+  )
+}
+
+const open = '<'
+/** Of three bytes each: xgrammar before 0.1.30 takes any character for such a one. */
+const ideographs = [[0x4e00, 0x9fff]] as const
+const ideographFirstBytes = [0xe4, 0xe9] as const
+
+/** A model that wrote what it likes would hardly write an ideograph there. */
+function proveKept(ids: readonly number[], reader: TableReader): void {
+  const written = Buffer.concat(ids.map((id) => reader.bytesOf(id)))
+  const [least, most] = ideographFirstBytes
+  const second = written[1] ?? 0
+  if (written.toString('latin1', 0, 1) !== open || second < least || second > most)
     throw new ReplicaFault('rejected', 'It does not keep an answer to a grammar.')
 }
 

@@ -1,4 +1,4 @@
-import { createGrammarBuilder } from '../../grammar/grammar-builder.ts'
+import { quote } from '../../lib/gbnf.ts'
 import type { AnswerPlan } from '../text/prepared-text.ts'
 import type { TableReader } from '../text/model-text.ts'
 
@@ -102,9 +102,7 @@ function firstOf(text: Buffer, triggers: readonly string[]): number {
   return first
 }
 
-const { literal } = createGrammarBuilder()
-
 /** The grammar of what another one accepts behind a text. */
 function beginWith(text: string, grammar: string): string {
-  return grammar.replace(/^root ::= (.*)$/mu, (_, root: string) => `root ::= ${literal(text)} (${root})`)
+  return grammar.replace(/^root ::= (.*)$/mu, (_, root: string) => `root ::= ${quote(text)} (${root})`)
 }

@@ -1,4 +1,5 @@
 import type { Automaton, AutomatonState } from './automaton.ts'
+import { characterClass } from '../../lib/gbnf.ts'
 import { type CodePointRange, type CodePointSet, complement, everything, includes } from './code-points.ts'
 import type { GrammarBuilder } from '../grammar-builder.ts'
 import { stringCharacter } from '../json-rules.ts'
@@ -41,7 +42,7 @@ export function bareTextRule(builder: GrammarBuilder, automaton: Automaton, clos
   return automatonRules(
     builder,
     { hint: 'bare', automaton },
-    { close: builder.literal(close), character: bareCharacter },
+    { close: builder.literal(close), character: (_, set) => bareCharacter(set) },
   )
 }
 
@@ -154,9 +155,7 @@ function branches(state: AutomatonState): number {
 /** One character of a set as it stands in a JSON string, raw or with the escape it needs. */
 function jsonCharacter(builder: GrammarBuilder, set: CodePointSet): string {
   if (isEverything(set)) return stringCharacter(builder)
-  const forms = [rawForm(builder, jsonRaw(set)), shortForm(builder, set), ...controlForms(set)].filter(
-    (form) => form !== null,
-  )
+  const forms = [rawForm(jsonRaw(set)), shortForm(builder, set), ...controlForms(set)].filter((form) => form !== null)
   const [only] = forms
   return forms.length === 1 && only !== undefined ? only : builder.rule('set', forms.join(' | '))
 }
@@ -169,10 +168,10 @@ function isEverything(set: CodePointSet): boolean {
 }
 
 /** One character of a set as it stands in bare text: by what it lacks, where that is less to write. */
-export function bareCharacter(builder: GrammarBuilder, set: CodePointSet): string {
+export function bareCharacter(set: CodePointSet): string {
   const lacked = complement(set)
-  if (lacked.length > 0 && lacked.length < set.length) return `[^${lacked.map(rangeText).join('')}]`
-  return rawForm(builder, set) ?? '""'
+  if (lacked.length > 0 && lacked.length < set.length) return characterClass(lacked, true)
+  return rawForm(set) ?? '""'
 }
 
 /** What of a set stands in a JSON string as it is. */
@@ -188,23 +187,8 @@ function jsonRaw(set: CodePointSet): CodePointSet {
   return raw
 }
 
-function rawForm(builder: GrammarBuilder, ranges: CodePointSet): string | null {
-  const [range] = ranges
-  if (range === undefined) return null
-  if (ranges.length === 1 && range[0] === range[1]) return builder.literal(String.fromCodePoint(range[0]))
-  return `[${ranges.map(rangeText).join('')}]`
-}
-
-function rangeText([first, last]: CodePointRange): string {
-  return first === last ? pointText(first) : `${pointText(first)}-${pointText(last)}`
-}
-
-/** A code point inside a GBNF class: everything but letters and digits by number. */
-function pointText(point: number): string {
-  const isPlain =
-    (point >= 0x30 && point <= 0x39) || (point >= 0x41 && point <= 0x5a) || (point >= 0x61 && point <= 0x7a)
-  if (isPlain) return String.fromCharCode(point)
-  return point <= 0xffff ? `\\u${hex(point, 4)}` : `\\U${hex(point, 8)}`
+function rawForm(ranges: CodePointSet): string | null {
+  return ranges.length === 0 ? null : characterClass(ranges)
 }
 
 function shortForm(builder: GrammarBuilder, set: CodePointSet): string | null {
