@@ -13,17 +13,17 @@ export function createRegexGrammar() {
   }
   const expand = (body: string): string =>
     body
-      .split(/("[^"]*"|\[(?:[^\]\\]|\\.)*\])/u)
+      .split(quotedOrClass)
       .map((part) => {
-        if (part.startsWith('"')) return part === '""' ? '' : `(?:${regexEscapes(part.slice(1, -1))})`
-        if (part.startsWith('[')) return regexEscapes(part)
+        if (part.startsWith('"')) return part === '""' ? '' : `(?:${literalRegex(part.slice(1, -1))})`
+        if (part.startsWith('[')) return part.replace(/\\x([\dA-F]{2})/gu, '\\u{$1}')
         return part.replace(/\s+/gu, '').replace(/\(/gu, '(?:')
       })
       .join('')
   // Names are kept apart by white space, so they are put in place before it is dropped.
   const resolve = (body: string): string =>
     body
-      .split(/("[^"]*"|\[(?:[^\]\\]|\\.)*\])/u)
+      .split(quotedOrClass)
       .map((part) =>
         /^["[]/u.test(part)
           ? part
@@ -33,10 +33,13 @@ export function createRegexGrammar() {
   return { builder, toRegex: (root: string) => new RegExp(`^(?:${expand(resolve(root))})$`, 'u') }
 }
 
-function regexEscapes(text: string): string {
-  return text
-    .replace(/\\x\{([\da-f]+)\}/gu, '\\u{$1}')
-    .replace(/\\x([\dA-F]{2})/gu, '\\u{$1}')
-    .replace(/\\u([\dA-F]{4})/gu, '\\u{$1}')
-    .replace(/\\U([\dA-F]{8})/gu, '\\u{$1}')
+const quotedOrClass = /("(?:[^"\\]|\\.)*"|\[(?:[^\]\\]|\\.)*\])/u
+
+/** Each character of a literal by its number. */
+function literalRegex(text: string): string {
+  return text.replace(
+    /\\x\{([\da-f]+)\}|\\x([\dA-F]{2})|\\?([^])/gu,
+    (_, code: string | undefined, hex: string | undefined, character = '') =>
+      `\\u{${code ?? hex ?? String(character).codePointAt(0)?.toString(16)}}`,
+  )
 }

@@ -54,7 +54,7 @@ export async function fetchPython(): Promise<string> {
   const home = join(cacheFolder(), `identity-python-${digest}`)
   const done = join(home, 'complete')
   if (existsSync(done)) return join(home, 'bin')
-  await makePython(home, ['--require-hashes', '--requirement', requirements], 'pysaml2 and the SCIM judges')
+  await makePython(home, { wanted: ['--require-hashes', '--requirement', requirements] }, 'pysaml2 and the SCIM judges')
   writeFileSync(done, '')
   return join(home, 'bin')
 }

@@ -38,7 +38,8 @@ export const kubernetesValidate: Program = {
   find: () => findInstalled('kubernetes-validate', ['--version']) ?? ifThere(keptValidate()),
   async fetch() {
     const home = join(keptValidate(), '../..')
-    await makePython(home, [`kubernetes-validate==${kubernetesValidateVersion}`], 'kubernetes-validate')
+    const wanted = [`kubernetes-validate==${kubernetesValidateVersion}`]
+    await makePython(home, { wanted }, 'kubernetes-validate')
     return keptValidate()
   },
 }

@@ -1,8 +1,9 @@
 import { Missing } from './cache.ts'
 import { helm, kubernetesValidate, promtool } from './deployment.ts'
+import { grammarReaders } from './grammar-readers.ts'
 import { llamaServer } from './llama-server.ts'
 
-const programs = [promtool, kubernetesValidate, helm, llamaServer]
+const programs = [promtool, kubernetesValidate, grammarReaders, helm, llamaServer]
 
 /**
  * Brings the programs that are not there yet, or those alone whose names contain one of the words. False where this machine

@@ -29,12 +29,22 @@ export async function unpackDebian(
   return unpacked
 }
 
-/** Makes a Python with packages of its own; `wanted` is what pip is told to install. Throws `Missing` where it cannot be had. */
-export async function makePython(home: string, wanted: readonly string[], called: string): Promise<void> {
+type PythonPackages = {
+  /** What pip is told to install. */
+  readonly wanted: readonly string[]
+  /** The same, without what these say that they need. */
+  readonly alone?: readonly string[]
+}
+
+/** Makes a Python with packages of its own. Throws `Missing` where it cannot be had. */
+export async function makePython(home: string, { wanted, alone = [] }: PythonPackages, called: string): Promise<void> {
   // What is in such a folder knows its own path, so it is made where it stays.
   rmSync(home, { recursive: true, force: true })
   const environment = run('python3', ['-m', 'venv', home])
   await orMissing(`${called}: there is no python3 that makes environments (venv).`, environment)
-  const install = run(join(home, 'bin/python'), ['-m', 'pip', 'install', '--quiet', ...wanted])
-  await orMissing(`${called}: pip cannot install what it takes.`, install)
+  for (const words of [wanted, alone.length === 0 ? [] : ['--no-deps', ...alone]]) {
+    if (words.length === 0) continue
+    const install = run(join(home, 'bin/python'), ['-m', 'pip', 'install', '--quiet', ...words])
+    await orMissing(`${called}: pip cannot install what it takes.`, install)
+  }
 }
