@@ -199,10 +199,10 @@ export class RemoteReplica implements ReplicaConnection {
       step.logprobs?.includes(null) === true ? complete(step, ask) : Promise.resolve(step)
     for await (const some of steps) {
       for (const step of some) {
-        for (const part of partsOf(await completed(step))) {
-          yield [part]
+        for (const [index, part] of partsOf(await completed(step)).entries()) {
           // What a part holds takes a millisecond or two, and others are to have their turn between two of them.
-          await nextTurn()
+          if (index > 0) await nextTurn()
+          yield [part]
         }
       }
     }
