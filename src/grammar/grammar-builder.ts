@@ -138,15 +138,22 @@ function shorten(map: Map<string, string>, size: number): void {
   for (const key of map.keys()) if (at++ >= size) map.delete(key)
 }
 
-/** Gives every rule a name of its own that resembles its hint. */
+/**
+ * Gives every rule a name of its own that resembles its hint, whatever its letters' case: to llguidance, capitals make a
+ * rule of another kind, and `start` is the root.
+ */
 function createNames(): (hint: string) => string {
-  const hintUses = new Map([['root', 1]])
+  const hintUses = new Map([
+    ['root', 1],
+    ['start', 1],
+  ])
   const wantedNames = new Map<string, string>()
   return (hint) => {
     const wanted = wantedNames.get(hint) ?? toRuleName(hint)
     wantedNames.set(hint, wanted)
-    const uses = (hintUses.get(wanted) ?? 0) + 1
-    hintUses.set(wanted, uses)
+    const common = wanted.toLowerCase()
+    const uses = (hintUses.get(common) ?? 0) + 1
+    hintUses.set(common, uses)
     return uses === 1 ? wanted : `${wanted}-${uses}`
   }
 }

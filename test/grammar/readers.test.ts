@@ -48,12 +48,18 @@ function caseOf(label: string, grammar: string, seed: number): Case {
 }
 
 function schemaCases(): Case[] {
-  return Array.from({ length: 120 }, (_, seed) => {
+  const object = { type: 'object', properties: { a: { type: 'string' }, A: { type: 'string' } }, required: ['a'] }
+  const alike = { type: 'object', properties: Object.fromEntries(namesakes.map((name) => [name, object])) }
+  const made = Array.from({ length: 120 }, (_, seed) => {
     const random = createRandom(seed, 3)
     const schema = random.chance(0.5) ? randomObjectSchema(random) : randomOutputSchema(random)
     return caseOf(JSON.stringify(schema).slice(0, 400), toGrammar(schema), seed)
   })
+  return [...made, caseOf('names that are alike', toGrammar(alike), 1)]
 }
+
+/** Names that some reader takes for one another, or for its own. */
+const namesakes = ['root', 'start', 'Content-Type', 'content_type', 'CONTENT-TYPE', 'a-2', 'a_2', 'import', 'regex']
 
 const properties: JsonSchema = {
   place: { type: 'string', pattern: '^[^<"\\-\\]^]+[-A-Z]{2}$' },
