@@ -198,13 +198,7 @@ export class RemoteReplica implements ReplicaConnection {
     const completed = (step: TokenStep) =>
       step.logprobs?.includes(null) === true ? complete(step, ask) : Promise.resolve(step)
     for await (const some of steps) {
-      for (const step of some) {
-        for (const [index, part] of partsOf(await completed(step)).entries()) {
-          // What a part holds takes a millisecond or two, and others are to have their turn between two of them.
-          if (index > 0) await nextTurn()
-          yield [part]
-        }
-      }
+      for (const step of some) yield* inParts(await completed(step))
     }
   }
 
@@ -234,17 +228,21 @@ export class RemoteReplica implements ReplicaConnection {
 
 const partTokens = 64
 
-/** The step of an answer that came as a whole, some tokens at a time. */
-function partsOf(step: TokenStep): TokenStep[] {
+/** The step of an answer that came as a whole, some tokens at a time: these take a millisecond or two, and then others have a turn. */
+async function* inParts(step: TokenStep): AsyncGenerator<readonly TokenStep[], undefined> {
   const { ids, logprobs = [], end, ...about } = step
-  if (ids.length <= partTokens) return [step]
-  const starts = Array.from({ length: Math.ceil(ids.length / partTokens) }, (_, part) => part * partTokens)
-  return starts.map((start) => ({
-    ids: ids.slice(start, start + partTokens),
-    logprobs: logprobs.slice(start, start + partTokens),
-    ...(start === 0 && about),
-    ...(start + partTokens >= ids.length && end !== undefined && { end }),
-  }))
+  if (ids.length <= partTokens) return yield [step]
+  for (let start = 0; start < ids.length; start += partTokens) {
+    if (start > 0) await nextTurn()
+    yield [
+      {
+        ids: ids.slice(start, start + partTokens),
+        logprobs: logprobs.slice(start, start + partTokens),
+        ...(start === 0 && about),
+        ...(start + partTokens >= ids.length && end !== undefined && { end }),
+      },
+    ]
+  }
 }
 
 function unproved(): ReplicaAnswer {
