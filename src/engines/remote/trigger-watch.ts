@@ -104,5 +104,6 @@ function firstOf(text: Buffer, triggers: readonly string[]): number {
 
 /** The grammar of what another one accepts behind a text. */
 function beginWith(text: string, grammar: string): string {
-  return grammar.replace(/^root ::= (.*)$/mu, (_, root: string) => `root ::= ${quote(text)} (${root})`)
+  // A rule ends with its line, and what Unicode takes for the end of one may be a part of its texts.
+  return grammar.replace(/^root ::= ([^\n]*)/u, (_, root: string) => `root ::= ${quote(text)} (${root})`)
 }
