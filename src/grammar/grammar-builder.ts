@@ -138,10 +138,7 @@ function shorten(map: Map<string, string>, size: number): void {
   for (const key of map.keys()) if (at++ >= size) map.delete(key)
 }
 
-/**
- * Gives every rule a name of its own that resembles its hint, whatever its letters' case: to llguidance, capitals make a
- * rule of another kind, and `start` is the root.
- */
+/** Gives every rule a name of its own that resembles its hint. A rule called `start` makes a Lark grammar to llguidance. */
 function createNames(): (hint: string) => string {
   const hintUses = new Map([
     ['root', 1],
@@ -151,19 +148,22 @@ function createNames(): (hint: string) => string {
   return (hint) => {
     const wanted = wantedNames.get(hint) ?? toRuleName(hint)
     wantedNames.set(hint, wanted)
-    const common = wanted.toLowerCase()
-    const uses = (hintUses.get(common) ?? 0) + 1
-    hintUses.set(common, uses)
+    const uses = (hintUses.get(wanted) ?? 0) + 1
+    hintUses.set(wanted, uses)
     return uses === 1 ? wanted : `${wanted}-${uses}`
   }
 }
 
 /**
- * Letters, digits and hyphens are what GBNF allows in a name; not every reader of it takes a digit in front. A number at
- * the end tells names with one hint apart, so a hint's own is no word by itself.
+ * Letters, digits and hyphens are what GBNF allows in a name; not every reader of it takes a digit in front, and one takes `idOf`
+ * for `id-of`. A number at the end tells names with one hint apart, so a hint's own is no word by itself.
  */
 function toRuleName(hint: string): string {
   const words = hint.slice(0, hintCharactersMax).match(/[a-zA-Z0-9]+/g) ?? ['value']
-  const name = words.join('-').replace(/-(\d+)$/, '-n$1')
+  const name = words
+    .join('-')
+    .replaceAll(/([a-z])([A-Z])/g, '$1-$2')
+    .toLowerCase()
+    .replace(/-(\d+)$/, '-n$1')
   return /^\d/.test(name) ? `n${name}` : name
 }

@@ -1,8 +1,8 @@
 // Reads the part of GBNF that the compiler writes, to derive texts from a grammar
 // and to look at its shape. Independent of the compiler, and stricter than the
 // native parser: an undefined rule or an empty alternative is an error, and so is what other engines' readers of the notation
-// take otherwise: an escape by number before a digit, one of four digits, a name that begins with a digit, a hyphen in the
-// midst of a class, what is an operator between classes to some.
+// take otherwise: an escape by number before a digit, one of four digits, a name that begins with a digit or has capitals,
+// a hyphen in the midst of a class, what is an operator between classes to some.
 
 export type Term =
   | { readonly kind: 'text'; readonly text: string }
@@ -17,7 +17,7 @@ export function parseGbnf(source: string): Grammar {
   const grammar = new Map<string, readonly Sequence[]>()
   for (const line of source.split('\n')) {
     if (line === '') continue
-    const match = /^([a-zA-Z][a-zA-Z0-9-]*) ::= (.+)$/s.exec(line)
+    const match = /^([a-z][a-z0-9-]*) ::= (.+)$/s.exec(line)
     if (match === null) throw new Error(`Not a rule: ${line.slice(0, 200)}`)
     const [, name = '', body = ''] = match
     if (grammar.has(name)) throw new Error(`Rule ${name} is defined twice.`)

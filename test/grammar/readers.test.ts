@@ -59,7 +59,18 @@ function schemaCases(): Case[] {
 }
 
 /** Names that some reader takes for one another, or for its own. */
-const namesakes = ['root', 'start', 'Content-Type', 'content_type', 'CONTENT-TYPE', 'a-2', 'a_2', 'import', 'regex']
+const namesakes = [
+  'root',
+  'start',
+  'Content-Type',
+  'content_type',
+  'CONTENT-TYPE',
+  'contentType',
+  'a-2',
+  'a_2',
+  'import',
+  'regex',
+]
 
 const properties: JsonSchema = {
   place: { type: 'string', pattern: '^[^<"\\-\\]^]+[-A-Z]{2}$' },
