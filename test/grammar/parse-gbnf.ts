@@ -139,6 +139,7 @@ function createReader(body: string) {
     if (point === undefined) throw new Error(`Ends too early: ${body.slice(0, 200)}`)
     const character = String.fromCodePoint(point)
     at += character.length
+    if (point >= 0xd800 && point <= 0xdfff) throw new Error(`A surrogate in ${body.slice(0, 200)}`)
     if (character !== '\\') return point
     const escaped = body[at] ?? ''
     at += 1

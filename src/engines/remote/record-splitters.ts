@@ -1,6 +1,6 @@
 // Takes the bytes of answers apart into records, as the ways differ in which servers send them.
 
-import { ArrayWalk } from '../../lib/json/array-walk.ts'
+import { arrayStart, ArrayWalk } from '../../lib/json/array-walk.ts'
 import { malformed, type ReplicaFault, type ReplicaRecord } from './dialect.ts'
 
 /** A record of one step is a few hundred bytes; those that repeat a whole answer with its probabilities grow to this and no further. */
@@ -171,17 +171,16 @@ export class WholeBody implements RecordSplitter {
  * Parsed at once, an answer with all its probabilities would hold up everything else for a second.
  */
 export class ElementsBody implements RecordSplitter {
-  readonly #key: Buffer
+  readonly #start: Buffer
   readonly #body = new Gathered()
   readonly #element = new Gathered()
   readonly #walk = new ArrayWalk()
   #place: 'before' | 'within' | 'behind' = 'before'
-  /** The end of what was searched for the array, which may be the beginning of its key. */
+  /** The end of what was searched for the array, which may be the beginning of its start. */
   #searched: Buffer = Buffer.alloc(0)
 
-  /** What is in a text of JSON has its quotes escaped: the key of an array is found nowhere else. */
   constructor(array: string) {
-    this.#key = Buffer.from(`${JSON.stringify(array)}:[`)
+    this.#start = arrayStart(array)
   }
 
   push(bytes: Buffer): readonly ReplicaRecord[] {
@@ -200,10 +199,10 @@ export class ElementsBody implements RecordSplitter {
   /** Returns where the array begins; all of the bytes are before it where it was not found. */
   #search(bytes: Buffer): number {
     const text = Buffer.concat([this.#searched, bytes])
-    const found = text.indexOf(this.#key)
+    const found = text.indexOf(this.#start)
     const before = this.#searched.length
-    this.#searched = text.subarray(Math.max(0, text.length - this.#key.length + 1))
-    const start = found === -1 ? bytes.length : found + this.#key.length - before
+    this.#searched = text.subarray(Math.max(0, text.length - this.#start.length + 1))
+    const start = found === -1 ? bytes.length : found + this.#start.length - before
     this.#body.add(bytes.subarray(0, start))
     if (found !== -1) this.#place = 'within'
     return start

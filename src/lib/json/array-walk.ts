@@ -1,6 +1,14 @@
 const quote = 0x22
 const backslash = 0x5c
 
+/**
+ * How an array of this name begins in an object that is written without white space. What is in a text of JSON has its quotes
+ * escaped, so these bytes are found nowhere else.
+ */
+export function arrayStart(name: string): Buffer {
+  return Buffer.from(`${JSON.stringify(name)}:[`)
+}
+
 /** Walks along the elements of one array of JSON, whose bytes may come in pieces. It begins behind the array's bracket. */
 export class ArrayWalk {
   #depth = 0

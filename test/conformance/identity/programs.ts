@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { claudeCode } from '../agents/agents.ts'
 import { cacheFolder, checkFile, inFolder, Missing, orMissing } from '../../harness/programs/cache.ts'
-import { makePython, unpackDebian } from '../../harness/programs/packages.ts'
+import { findPython, makePython, unpackDebian } from '../../harness/programs/packages.ts'
 
 const run = promisify(execFile)
 
@@ -52,11 +52,8 @@ export async function fetchPython(): Promise<string> {
   const requirements = join(import.meta.dirname, 'requirements.txt')
   const digest = createHash('sha256').update(readFileSync(requirements)).digest('hex').slice(0, 16)
   const home = join(cacheFolder(), `identity-python-${digest}`)
-  const done = join(home, 'complete')
-  if (existsSync(done)) return join(home, 'bin')
-  await makePython(home, { wanted: ['--require-hashes', '--requirement', requirements] }, 'pysaml2 and the SCIM judges')
-  writeFileSync(done, '')
-  return join(home, 'bin')
+  const wanted = ['--require-hashes', '--requirement', requirements]
+  return findPython(home) ?? (await makePython(home, { wanted }, 'pysaml2 and the SCIM judges'))
 }
 
 const xmlsecSha256 = '8b4f54c0b0c14e7c9f40f3d9944bda4604ac4f7d7ffd9d47459b1cd749c87c05'

@@ -1,7 +1,6 @@
-import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { cacheFolder } from './cache.ts'
-import { makePython } from './packages.ts'
+import { findPython, makePython } from './packages.ts'
 import type { Program } from './program.ts'
 
 const versions = { llguidance: '1.9.1', xgrammar: '0.2.9' } as const
@@ -11,22 +10,15 @@ const needed = ['apache-tvm-ffi==0.1.15.post2', 'numpy', 'pydantic', 'typing-ext
 /** A Python with the libraries that vLLM and SGLang keep grammars with. */
 export const grammarReaders: Program = {
   called: 'readers of grammars',
-  find: () => (existsSync(done()) ? python() : null),
+  find: () => pythonIn(findPython(home())),
   async fetch() {
     const alone = Object.entries(versions).map(([name, version]) => `${name}==${version}`)
-    await makePython(home(), { wanted: needed, alone }, 'readers of grammars')
-    writeFileSync(done(), '')
-    return python()
+    return join(await makePython(home(), { wanted: needed, alone }, 'readers of grammars'), 'python')
   },
 }
 
-function python(): string {
-  return join(home(), 'bin/python')
-}
-
-/** There once all is installed. */
-function done(): string {
-  return join(home(), 'complete')
+function pythonIn(programs: string | null): string | null {
+  return programs === null ? null : join(programs, 'python')
 }
 
 function home(): string {

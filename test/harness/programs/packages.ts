@@ -1,7 +1,7 @@
 // Packages of other programs' kinds, brought without being installed in the system.
 
 import { execFile } from 'node:child_process'
-import { mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { checkFile, orMissing } from './cache.ts'
@@ -36,15 +36,28 @@ type PythonPackages = {
   readonly alone?: readonly string[]
 }
 
-/** Makes a Python with packages of its own. Throws `Missing` where it cannot be had. */
-export async function makePython(home: string, { wanted, alone = [] }: PythonPackages, called: string): Promise<void> {
+/** The programs of a Python that was made before and is whole; null where there is none. */
+export function findPython(home: string): string | null {
+  return existsSync(join(home, complete)) ? join(home, 'bin') : null
+}
+
+/** There once all is installed. */
+const complete = 'complete'
+
+/** Makes a Python with packages of its own, and resolves with its programs. Throws `Missing` where it cannot be had. */
+export async function makePython(
+  home: string,
+  { wanted, alone = [] }: PythonPackages,
+  called: string,
+): Promise<string> {
   // What is in such a folder knows its own path, so it is made where it stays.
   rmSync(home, { recursive: true, force: true })
   const environment = run('python3', ['-m', 'venv', home])
   await orMissing(`${called}: there is no python3 that makes environments (venv).`, environment)
-  for (const words of [wanted, alone.length === 0 ? [] : ['--no-deps', ...alone]]) {
-    if (words.length === 0) continue
+  for (const words of [wanted, ...(alone.length > 0 ? [['--no-deps', ...alone]] : [])]) {
     const install = run(join(home, 'bin/python'), ['-m', 'pip', 'install', '--quiet', ...words])
     await orMissing(`${called}: pip cannot install what it takes.`, install)
   }
+  writeFileSync(join(home, complete), '')
+  return join(home, 'bin')
 }

@@ -1,4 +1,5 @@
-import { ArrayWalk } from '../../../lib/json/array-walk.ts'
+import { arrayStart, ArrayWalk } from '../../../lib/json/array-walk.ts'
+import { parseJson } from '../../../lib/json/parse-json.ts'
 
 /**
  * Reads records that repeat with every token all that came before it.
@@ -7,13 +8,13 @@ import { ArrayWalk } from '../../../lib/json/array-walk.ts'
  * the arrays that grow is compared with its bytes, and left out before the rest is parsed.
  */
 export class GrownArrays {
-  readonly #keys: readonly Buffer[]
+  readonly #starts: readonly Buffer[]
   /** What each array had in the record before. */
   #known: readonly Buffer[] = []
 
   /** The arrays in the order in which they stand. What is written before the first of them is left out as well. */
   constructor(names: readonly string[]) {
-    this.#keys = names.map((name) => Buffer.from(`${JSON.stringify(name)}:[`))
+    this.#starts = names.map(arrayStart)
   }
 
   /** The record with no more than the new elements of each array; undefined where it is not one that goes on so. */
@@ -21,11 +22,10 @@ export class GrownArrays {
     const known: Buffer[] = []
     const pieces: Buffer[] = []
     let from = 0
-    for (const [index, key] of this.#keys.entries()) {
-      const found = record.indexOf(key, from)
-      // What is in a text of JSON has its quotes escaped: the key is found nowhere else.
+    for (const [index, arrayStarts] of this.#starts.entries()) {
+      const found = record.indexOf(arrayStarts, from)
       if (found === -1) break
-      const start = found + key.length
+      const start = found + arrayStarts.length
       const before = this.#known[index] ?? nothing
       const next = start + before.length
       const end = endOfArray(record, next)
@@ -34,7 +34,7 @@ export class GrownArrays {
       const isAfterComma = before.length > 0 && next < end
       pieces.push(
         index === 0 ? objectStart : record.subarray(from, found),
-        key,
+        arrayStarts,
         record.subarray(isAfterComma ? next + 1 : next, end),
       )
       known.push(record.subarray(start, end))
@@ -42,7 +42,7 @@ export class GrownArrays {
     }
     if (from === 0) return undefined
     this.#known = known
-    return parse(Buffer.concat([...pieces, record.subarray(from)]))
+    return parseJson(Buffer.concat([...pieces, record.subarray(from)]).toString()) ?? undefined
   }
 
   #forget(): undefined {
@@ -64,12 +64,4 @@ function endOfArray(record: Buffer, from: number): number {
   let end = walk.endOfElement(record, from)
   while (record[end] === 0x2c) end = walk.endOfElement(record, end + 1)
   return record[end] === 0x5d ? end : -1
-}
-
-function parse(json: Buffer): unknown {
-  try {
-    return JSON.parse(json.toString())
-  } catch {
-    return undefined
-  }
 }
