@@ -1,5 +1,6 @@
 // Texts that stand bare between marks, as arguments in tags do: nothing in them is quoted or escaped.
 
+import { quote } from '../lib/gbnf.ts'
 import { compilationOf, type SchemaLocation } from './compile-schema.ts'
 import { stringConstraint, type StringConstraint, textKeywords } from './compile-string.ts'
 import type { Context, Relaxation } from './context.ts'
@@ -61,7 +62,7 @@ export function compileBareText(
 function countedText(builder: GrammarBuilder, lengths: Lengths, { close, guard }: BareFrame): string {
   const beginning = new Set([close.charAt(0), close.trim().charAt(0), ...(guard ?? '').slice(0, 1)])
   const plain = complement(codePointSet([...beginning].flatMap(single)))
-  const body = `${repeat(builder, builder.rule('plain', bareCharacter(plain)), lengths)} ${builder.literal(close)}`
+  const body = `${repeat(builder, builder.rule('plain', bareCharacter(plain)), lengths)} ${quote(close)}`
   return builder.rule('bare', body)
 }
 

@@ -8,6 +8,7 @@
 // and for `minProperties` and `maxProperties`. The size is the product of the two
 // and not, as with a list of combinations, a power of the number of properties.
 
+import { quote } from '../lib/gbnf.ts'
 import type { Body, Context, ObjectPart } from './context.ts'
 
 import { anyJsonObject, comma } from './json-rules.ts'
@@ -38,7 +39,7 @@ export function compileObject(context: Context, parts: readonly Part[], hint: st
   const extra = extraRule(context, extras)
   const size = propertyCount(context, parts, { properties, hasExtra: extra !== null })
   const members = properties.map(({ name, parts: inner, isRequired }) => {
-    const key = keyLiteral(builder, name)
+    const key = keyLiteral(name)
     const value = context.value(inner, name)
     return { rule: builder.rule(name, `${key} " "? ${value}`), isRequired, value, length: name.length }
   })
@@ -53,9 +54,9 @@ export function compileObject(context: Context, parts: readonly Part[], hint: st
 
 const braces = 2
 
-function keyLiteral({ literal }: GrammarBuilder, name: string): string {
+function keyLiteral(name: string): string {
   // Hardly any name has something that is to be escaped, and looking for that twice takes a while.
-  return /^[\w$@./ -]*$/.test(name) ? String.raw`"\"${name}\":"` : literal(`${JSON.stringify(name)}:`)
+  return /^[\w$@./ -]*$/.test(name) ? String.raw`"\"${name}\":"` : quote(`${JSON.stringify(name)}:`)
 }
 
 /** Asks for as many properties as there are, where `minProperties` asks for more than can be told apart. */

@@ -1,3 +1,4 @@
+import { quote } from '../lib/gbnf.ts'
 import type { Body, Context } from './context.ts'
 import { numberBounds } from './number-bounds.ts'
 import {
@@ -83,13 +84,12 @@ export function compileValues(context: Context, parts: readonly Part[], hint: st
 
 function compileAnew(context: Context, parts: readonly Part[], hint: string): Body {
   relaxUnchecked(context, parts)
-  const { builder } = context
   const texts = listedValues(context, parts)
   if (texts.length === 0) throw impossible(parts)
   for (const text of texts) {
     if (/\\ud[89a-f]/.test(text)) throw faultOf(parts, 'enum', 'a value is not well-formed Unicode')
   }
-  const text = builder.rule(hint, texts.map(builder.literal).join(' | '))
+  const text = context.builder.rule(hint, texts.map(quote).join(' | '))
   return { text, own: Math.min(...texts.map(({ length }) => length)), needs: [] }
 }
 

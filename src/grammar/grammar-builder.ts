@@ -1,4 +1,3 @@
-import { quote } from '../lib/gbnf.ts'
 import { SchemaFault } from './schema-fault.ts'
 import { workOfAllMax } from './schema/schema-limits.ts'
 
@@ -34,8 +33,6 @@ export type GrammarBuilder = {
   spend(amount: number): void
   /** Takes back the rules that were added when it throws. Making them counts as work all the same. May hold others. */
   attempt<Result>(make: () => Result): Result
-  /** The text as a quoted GBNF literal. */
-  literal(text: string): string
   /** The whole grammar; `root` names the rule that an answer as a whole must match. */
   toGrammar(root: string): string
 }
@@ -100,7 +97,7 @@ export function createGrammarBuilder(): GrammarBuilder {
 
   const hasRoom = (characters: number) => rules.size.characters + characters <= grammarCharactersMax / 2
   const toGrammar = (root: string) => rules.write(root, undefinedNames)
-  return { rule, declare, define, shared, hasRoom, leastLengths, spend, attempt, literal: quote, toGrammar }
+  return { rule, declare, define, shared, hasRoom, leastLengths, spend, attempt, toGrammar }
 }
 
 /** The rules in the order in which they were defined. */

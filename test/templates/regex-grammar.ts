@@ -9,7 +9,6 @@ export function createRegexGrammar() {
       rules.set(name, body)
       return name
     },
-    literal: (text) => `"${[...text].map((character) => `\\x{${character.codePointAt(0)!.toString(16)}}`).join('')}"`,
   }
   const expand = (body: string): string =>
     body
@@ -38,8 +37,7 @@ const quotedOrClass = /("(?:[^"\\]|\\.)*"|\[(?:[^\]\\]|\\.)*\])/u
 /** Each character of a literal by its number. */
 function literalRegex(text: string): string {
   return text.replace(
-    /\\x\{([\da-f]+)\}|\\x([\dA-F]{2})|\\?([^])/gu,
-    (_, code: string | undefined, hex: string | undefined, character = '') =>
-      `\\u{${code ?? hex ?? String(character).codePointAt(0)?.toString(16)}}`,
+    /\\x([\dA-F]{2})|\\?([^])/gu,
+    (_, hex: string | undefined, character = '') => `\\u{${hex ?? String(character).codePointAt(0)?.toString(16)}}`,
   )
 }

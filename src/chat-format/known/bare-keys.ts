@@ -138,19 +138,16 @@ function callBody(builder: GrammarBuilder, given: GrammarTool, format: ToolForma
   const { section } = format
   const members = membersOf(withSortedKeys(given), (name, schema) => {
     const text = choicesOf(schema)
-      ?.map((choice) => literal(builder, quote + choice + quote))
+      ?.map((choice) => literal(quote + choice + quote))
       .join(' | ')
-    if (text !== undefined) return sequence(literal(builder, `${name}:`), `(${text})`)
+    if (text !== undefined) return sequence(literal(`${name}:`), `(${text})`)
     const value = isStringOnly(schema)
-      ? sequence(
-          literal(builder, quote),
-          given.compileText(schema, { name, close: quote, guard: null }) ?? textThrough(quote),
-        )
+      ? sequence(literal(quote), given.compileText(schema, { name, close: quote, guard: null }) ?? textThrough(quote))
       : given.compileSchema(schema, name)
-    return sequence(literal(builder, `${name}:`), value)
+    return sequence(literal(`${name}:`), value)
   })
-  const head = literal(builder, `${section.open}${given.tool.name}{`)
-  return sequence(head, memberList(builder, members, ','), literal(builder, `}${section.close}`))
+  const head = literal(`${section.open}${given.tool.name}{`)
+  return sequence(head, memberList(builder, members, ','), literal(`}${section.close}`))
 }
 
 function withSortedKeys(given: GrammarTool): GrammarTool {

@@ -123,7 +123,7 @@ function writeTurn({ reasoning_content: thinking = '', ...turn }: TemplateToolMe
   return { ...turn, content: thinking }
 }
 
-function callBody(builder: GrammarBuilder, { tool, argumentsRule }: GrammarTool): string {
+function callBody(_: GrammarBuilder, { tool, argumentsRule }: GrammarTool): string {
   const head = `${call.open}${tool.name} <|constrain|>json${marks.message}`
-  return sequence(literal(builder, head), argumentsRule, literal(builder, call.close))
+  return sequence(literal(head), argumentsRule, literal(call.close))
 }

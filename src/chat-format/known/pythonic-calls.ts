@@ -102,8 +102,6 @@ function writeValue(value: unknown): string {
 }
 
 function callBody(builder: GrammarBuilder, given: GrammarTool): string {
-  const members = membersOf(given, (name, schema) =>
-    sequence(literal(builder, `${name}=`), given.compileSchema(schema, name)),
-  )
-  return sequence(literal(builder, `${given.tool.name}(`), memberList(builder, members, ', '), literal(builder, ')'))
+  const members = membersOf(given, (name, schema) => sequence(literal(`${name}=`), given.compileSchema(schema, name)))
+  return sequence(literal(`${given.tool.name}(`), memberList(builder, members, ', '), literal(')'))
 }

@@ -1,11 +1,10 @@
 import type { JsonSchema, Tool } from '../../core/generation.ts'
 import { characterClass, quote } from '../../lib/gbnf.ts'
 
-/** The part of a grammar builder that is needed here. Both give the text by which a rule can be used. */
+/** The part of a grammar builder that is needed here. */
 export interface GrammarBuilder {
   /** Adds a rule and gives its name, which may differ from the hint. */
   rule(hint: string, body: string): string
-  literal(text: string): string
 }
 
 export type GrammarTool = {
@@ -24,8 +23,8 @@ export type GrammarTool = {
 export type TextFrame = { readonly name: string; readonly close: string; readonly guard: string | null }
 
 /** A quoted GBNF literal; an empty text, which needs none, stays empty. */
-export function literal(builder: GrammarBuilder, text: string): string {
-  return text === '' ? '' : builder.literal(text)
+export function literal(text: string): string {
+  return text === '' ? '' : quote(text)
 }
 
 /** What follows one another; parts that are empty are left out. */
@@ -57,11 +56,7 @@ export function memberList(builder: GrammarBuilder, members: readonly Member[], 
   const later: string[] = []
   for (const { body, isRequired } of members.toReversed()) {
     const tail =
-      rest === ''
-        ? ''
-        : restIsOptional
-          ? `(${literal(builder, separator)} ${rest})?`
-          : `${literal(builder, separator)} ${rest}`
+      rest === '' ? '' : restIsOptional ? `(${literal(separator)} ${rest})?` : `${literal(separator)} ${rest}`
     const own = builder.rule('members', sequence(body, tail))
     if (isRequired) later.length = 0
     later.push(own)

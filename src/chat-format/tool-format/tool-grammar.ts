@@ -49,14 +49,11 @@ export function toolCallGrammar(
   const isCut = begins === 'behind-prompt' ? format.lead !== '' : begins === 'at-trigger' && !hasOwnTrigger(format)
   const firstCall = isCut ? callRules(builder, format, tools, begins) : anyCall
   const isSingle = maxCalls === 1 || format.callsMax === 1
-  const next = sequence(literal(builder, separatorOf(format)), anyCall)
+  const next = sequence(literal(separatorOf(format)), anyCall)
   const more = isSingle ? '' : ` (${next}){0,${callsMost - 1}}`
   const { notation } = format
   const { open, close } = isKnown(notation) ? knownNotations[notation.kind].grammar.section(format) : format.section
-  const section = builder.rule(
-    'calls',
-    sequence(literal(builder, open.trimStart()), firstCall + more, literal(builder, close)),
-  )
+  const section = builder.rule('calls', sequence(literal(open.trimStart()), firstCall + more, literal(close)))
   return minCalls === 1 ? section : builder.rule('maybe-calls', `${section}?`)
 }
 
@@ -153,13 +150,13 @@ function derivedCall(builder: GrammarBuilder, format: DerivedFormat, { tool: giv
   const { notation } = format
   const { name } = given.tool
   const whole = headOf(notation, { name, open: openOf(notation.open, format) })
-  const head = literal(builder, whole.slice(writtenLength(format, { whole, begins })))
+  const head = literal(whole.slice(writtenLength(format, { whole, begins })))
   switch (notation.kind) {
     case 'envelope':
     case 'marked': {
       const rest = notation.pieces.findIndex(({ kind }) => kind !== 'literal' && kind !== 'name')
-      const pieces = notation.pieces.slice(rest).map((piece) => pieceBody(builder, piece, given, format.history.ids))
-      return sequence(head, ...pieces, literal(builder, notation.close))
+      const pieces = notation.pieces.slice(rest).map((piece) => pieceBody(piece, given, format.history.ids))
+      return sequence(head, ...pieces, literal(notation.close))
     }
     case 'tagged': {
       const { parameter, close } = notation
@@ -167,8 +164,8 @@ function derivedCall(builder: GrammarBuilder, format: DerivedFormat, { tool: giv
       const numbered = literalOf(notation.nameEnd, name)
         .split(indexSlot)
         .slice(1)
-        .flatMap((part) => [indexBody, literal(builder, part)])
-      return sequence(head, ...numbered, memberList(builder, members, parameter.separator), literal(builder, close))
+        .flatMap((part) => [indexBody, literal(part)])
+      return sequence(head, ...numbered, memberList(builder, members, parameter.separator), literal(close))
     }
   }
 }
@@ -188,12 +185,12 @@ function openOf(open: string, { section }: ToolFormat): string {
   return section.open === '' ? open.trimStart() : open
 }
 
-function pieceBody(builder: GrammarBuilder, piece: CallPiece, given: GrammarTool, ids: IdShape): string {
+function pieceBody(piece: CallPiece, given: GrammarTool, ids: IdShape): string {
   switch (piece.kind) {
     case 'literal':
-      return literal(builder, piece.text)
+      return literal(piece.text)
     case 'name':
-      return literal(builder, given.tool.name)
+      return literal(given.tool.name)
     case 'arguments':
       return given.argumentsRule
     case 'index':
@@ -217,26 +214,26 @@ function taggedMember(builder: GrammarBuilder, parameter: TaggedParameter, membe
 type Framed = TaggedMember & { readonly frame: ValueFrame }
 
 function framed(builder: GrammarBuilder, parameter: TaggedParameter, { frame, ...member }: Framed): string {
-  const open = literal(builder, parameter.open + member.name + frame.middle)
+  const open = literal(parameter.open + member.name + frame.middle)
   const close = literalOf(frame.close, member.name)
   if (!isStringOnly(member.schema)) {
-    return sequence(open, elementsOf(builder, parameter, member), literal(builder, close))
+    return sequence(open, elementsOf(builder, parameter, member), literal(close))
   }
-  const choices = choicesOf(member.schema)?.map((choice) => literal(builder, choice) || '""')
-  if (choices !== undefined) return sequence(open, `(${choices.join(' | ')})`, literal(builder, close))
+  const choices = choicesOf(member.schema)?.map((choice) => literal(choice) || '""')
+  if (choices !== undefined) return sequence(open, `(${choices.join(' | ')})`, literal(close))
   if (close.trim() !== '') {
     const guard = parameter.guard?.open ?? null
     const text = member.given.compileText(member.schema, { name: member.name, close, guard })
     if (text !== null) return sequence(open, text)
   }
   const end = close.slice(close.trimEnd().length)
-  return sequence(open, stringThrough(builder, parameter, close.trim()), literal(builder, end))
+  return sequence(open, stringThrough(builder, parameter, close.trim()), literal(end))
 }
 
 function stringThrough(builder: GrammarBuilder, { guard }: TaggedParameter, marker: string): string {
   const plain = builder.rule('free-text', textThrough(marker))
   if (guard === null) return plain
-  const guarded = sequence(literal(builder, guard.open), builder.rule('free-text', textThrough(guard.close + marker)))
+  const guarded = sequence(literal(guard.open), builder.rule('free-text', textThrough(guard.close + marker)))
   return `(${plain} | ${guarded})`
 }
 

@@ -1,5 +1,5 @@
 import type { Automaton, AutomatonState } from './automaton.ts'
-import { characterClass } from '../../lib/gbnf.ts'
+import { characterClass, quote } from '../../lib/gbnf.ts'
 import { type CodePointRange, type CodePointSet, complement, everything, includes } from './code-points.ts'
 import type { GrammarBuilder } from '../grammar-builder.ts'
 import { stringCharacter } from '../json-rules.ts'
@@ -42,7 +42,7 @@ export function bareTextRule(builder: GrammarBuilder, automaton: Automaton, clos
   return automatonRules(
     builder,
     { hint: 'bare', automaton },
-    { close: builder.literal(close), character: (_, set) => bareCharacter(set) },
+    { close: quote(close), character: (_, set) => bareCharacter(set) },
   )
 }
 
@@ -155,7 +155,7 @@ function branches(state: AutomatonState): number {
 /** One character of a set as it stands in a JSON string, raw or with the escape it needs. */
 function jsonCharacter(builder: GrammarBuilder, set: CodePointSet): string {
   if (isEverything(set)) return stringCharacter(builder)
-  const forms = [rawForm(jsonRaw(set)), shortForm(builder, set), ...controlForms(set)].filter((form) => form !== null)
+  const forms = [rawForm(jsonRaw(set)), shortForm(set), ...controlForms(set)].filter((form) => form !== null)
   const [only] = forms
   return forms.length === 1 && only !== undefined ? only : builder.rule('set', forms.join(' | '))
 }
@@ -191,14 +191,14 @@ function rawForm(ranges: CodePointSet): string | null {
   return ranges.length === 0 ? null : characterClass(ranges)
 }
 
-function shortForm(builder: GrammarBuilder, set: CodePointSet): string | null {
+function shortForm(set: CodePointSet): string | null {
   const letters: string[] = []
   for (const [letter, point] of shortEscapes) if (includes(set, point)) letters.push(letter)
   const [only] = letters
   if (only === undefined) return null
   if (letters.length === shortEscapes.length) return allShortForms
-  if (letters.length === 1) return builder.literal(`\\${only}`)
-  return shortForms(letters.map((letter) => builder.literal(letter)))
+  if (letters.length === 1) return quote(`\\${only}`)
+  return shortForms(letters.map((letter) => quote(letter)))
 }
 
 const allShortForms = shortForms(
