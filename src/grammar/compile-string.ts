@@ -8,7 +8,7 @@ import { type Nfa, numberOf, patternNfas } from './patterns/nfa.ts'
 import { parsePattern } from './patterns/pattern.ts'
 import { PatternError, UnreadablePattern } from './patterns/pattern-reader.ts'
 import { compiledFormat, formatPattern, isUnkeptFormat } from './formats.ts'
-import { boundedRepetitionMax, repeat } from './repetition.ts'
+import { boundedRepetitionMax, closedRepetition } from './repetition.ts'
 import { repetitionMax } from './schema/schema-limits.ts'
 import {
   eachKeyword,
@@ -43,7 +43,8 @@ function plainRule(context: Context, parts: readonly Part[], { lengths, hint }: 
   const isTooLong = max !== Infinity && max > boundedRepetitionMax
   if (isTooLong) relaxMaxLength(context, parts)
   const bounds = { min, max: isTooLong ? Infinity : max }
-  return builder.rule(hint, String.raw`"\"" ${repeat(builder, stringCharacter(builder), bounds)} "\""`)
+  const text = closedRepetition(builder, stringCharacter(builder), bounds, String.raw`"\""`)
+  return builder.rule(hint, String.raw`"\"" ${text}`)
 }
 
 type PlainString = { readonly lengths: Lengths; readonly hint: string }

@@ -129,6 +129,11 @@ class RuleList {
   }
 }
 
+/** Whether a term is the name of a rule, and neither a text, a class nor a group. */
+export function isRule(term: string): boolean {
+  return /^[a-z]/.test(term)
+}
+
 /** Takes out what was put into a map since it was of this size. */
 function shorten(map: Map<string, string>, size: number): void {
   let at = 0

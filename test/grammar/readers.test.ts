@@ -18,7 +18,7 @@ import { templateFiles } from '../templates/template-files.ts'
 import { toGrammar } from './compile.ts'
 import { createDeriver } from './derive.ts'
 import { createNativeParser } from './native-grammar.ts'
-import { parseGbnf } from './parse-gbnf.ts'
+import { parseGbnf, type Sequence, type Term } from './parse-gbnf.ts'
 import { openReader, type Reader, readerNames } from './readers/open-reader.ts'
 
 const { path: python, skip } = findProgram(grammarReaders)
@@ -103,6 +103,62 @@ function toolCases(): Case[] {
     return [caseOf(name, forced ?? '', seed)]
   })
 }
+
+/**
+ * Where a rule that stands for a character of a text is used otherwise than first, or again and again, or names other rules,
+ * xgrammar looks at most of its vocabulary for each token.
+ */
+function slowCharacters(grammar: string): string[] {
+  const rules = parseGbnf(grammar)
+  const isWide = (sequence: Sequence) => sequence.length === 1 && sequence[0]?.kind === 'class' && isMany(sequence[0])
+  const characters = new Map([...rules].filter(([, forms]) => forms.length > 1 && forms.some(isWide)))
+  const isCharacter = (term: Term) => term.kind === 'rule' && characters.has(term.name)
+  const isSlow = (term: Term, at: number): boolean => {
+    if (term.kind === 'group') return term.alternatives.some((sequence) => sequence.some(isSlow))
+    if (term.kind !== 'repeat') return at > 0 && isCharacter(term)
+    const isAny = term.min === 0 && term.max === Infinity
+    return isCharacter(term.term) ? !isAny : isSlow(term.term, 0)
+  }
+  const made = [...characters].filter(([, forms]) =>
+    forms.flat().some(({ kind }) => kind !== 'class' && kind !== 'text'),
+  )
+  const used = [...rules].filter(([, forms]) => forms.some((sequence) => sequence.some(isSlow)))
+  return [...made, ...used].map(([name]) => name)
+}
+
+function isMany({ ranges, isNegated }: Extract<Term, { kind: 'class' }>): boolean {
+  return isNegated || ranges.reduce((sum, [first, last]) => sum + last - first + 1, 0) > 1_000
+}
+
+describe('the grammars of texts', () => {
+  const text = (keywords: JsonSchema) => caseOf(JSON.stringify(keywords), toGrammar({ type: 'string', ...keywords }), 1)
+  const texts = [
+    {},
+    { minLength: 1 },
+    { minLength: 400 },
+    { maxLength: 40 },
+    { minLength: 5, maxLength: 5_000 },
+    { maxLength: 400_000 },
+    { pattern: 'a.b' },
+    { pattern: '^.{3}x.{0,40}$' },
+    { pattern: '^\\S{2,300}$' },
+    { format: 'email' },
+  ].map(text)
+  const map = {
+    type: 'object',
+    propertyNames: { pattern: '^x' },
+    additionalProperties: { type: 'string', maxLength: 9 },
+  }
+  for (const [what, cases] of [
+    ['texts of all lengths', [...texts, caseOf('a map', toGrammar(map), 1)]],
+    ['schemas', schemaCases()],
+    ['calls of tools', toolCases()],
+  ] as const)
+    it(`have no character that xgrammar is slow to look up, in ${what}`, () => {
+      for (const { label, grammar } of cases)
+        deepEqual(slowCharacters(grammar), [], `${label}\n${grammar.slice(0, 4_000)}`)
+    })
+})
 
 describe('the readers of grammars of other engines', { skip }, () => {
   const readers = new Map<string, Reader>(

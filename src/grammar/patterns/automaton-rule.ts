@@ -1,9 +1,9 @@
 import type { Automaton, AutomatonState } from './automaton.ts'
 import { characterClass, quote } from '../../lib/gbnf.ts'
 import { type CodePointRange, type CodePointSet, complement, everything, includes } from './code-points.ts'
-import type { GrammarBuilder } from '../grammar-builder.ts'
+import { type GrammarBuilder, isRule } from '../grammar-builder.ts'
 import { stringCharacter } from '../json-rules.ts'
-import { repeat } from '../repetition.ts'
+import { closedRepetition } from '../repetition.ts'
 
 /** How a text is written: what closes it, and each of its characters. */
 type TextForm = {
@@ -52,15 +52,17 @@ type Hinted = { readonly hint: string; readonly automaton: Automaton }
 function automatonRules(builder: GrammarBuilder, { hint, automaton }: Hinted, form: TextForm): string {
   const tails = tailsOf(automaton)
   const uses = usesOf(automaton, tails)
+  const { characterOf, repeated } = createWriter(builder, form)
   const isInline = automaton.map((state, index) => {
-    const isStraight = tails[index] !== null || branches(state) === 1
-    return index > 0 && uses[index] === 1 && isStraight
+    if (index === 0 || uses[index] !== 1) return false
+    if (tails[index] !== null) return true
+    const [edge] = state.edges
+    // A character that is a rule stands first in its own, where xgrammar writes out what it stands for.
+    return branches(state) === 1 && (edge === undefined || !isRule(characterOf(edge.set)))
   })
   const names = new Map<number, string>()
   for (const index of automaton.keys())
     if ((index === 0 || (uses[index] ?? 0) > 0) && isInline[index] !== true) names.set(index, builder.declare(hint))
-
-  const { characterOf, repeated } = createWriter(builder, form)
 
   /** What leads from a state by its only branch, and on through the states that are part of this rule. */
   function follow(first: number): string {
@@ -110,7 +112,7 @@ function createWriter(builder: GrammarBuilder, form: TextForm) {
   function repeated({ set, count }: Tail): string {
     const character = characterOf(set)
     const item = character.includes(' ') ? builder.rule('set', character) : character
-    return `${repeat(builder, item, { min: 0, max: count })} ${form.close}`
+    return closedRepetition(builder, item, { min: 0, max: count }, form.close)
   }
 
   return { characterOf, repeated }
@@ -196,17 +198,8 @@ function shortForm(set: CodePointSet): string | null {
   for (const [letter, point] of shortEscapes) if (includes(set, point)) letters.push(letter)
   const [only] = letters
   if (only === undefined) return null
-  if (letters.length === shortEscapes.length) return allShortForms
   if (letters.length === 1) return quote(`\\${only}`)
-  return shortForms(letters.map((letter) => quote(letter)))
-}
-
-const allShortForms = shortForms(
-  shortEscapes.map(([letter]) => (/["\\]/.test(letter) ? `"\\${letter}"` : `"${letter}"`)),
-)
-
-function shortForms(literals: readonly string[]): string {
-  return `"\\\\" (${literals.join(' | ')})`
+  return `"\\\\" ${characterClass(letters.map((letter) => letter.charCodeAt(0)).map((point) => [point, point]))}`
 }
 
 /** Control characters by their number, which is the only form that some of them have. */
