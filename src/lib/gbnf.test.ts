@@ -5,11 +5,17 @@ import { characterClass, quote } from './gbnf.ts'
 test('a text stands in quotes as it is, but for quotes, backslashes and control characters', () => {
   equal(quote('é😀\u2028 /#[]^-'), '"é😀\u2028 /#[]^-"')
   equal(quote(String.raw`a"b\n`), String.raw`"a\"b\\n"`)
-  equal(quote('\n\u0085x'), String.raw`"\x0A\x85x"`)
+  equal(quote('\n\t\rx'), String.raw`"\n\t\rx"`)
+  equal(quote(''), '""')
+})
+
+test('a control character without a letter of its own is a class, since not every reader has a number for it in a text', () => {
+  equal(quote('\x030\x7fz\x01'), String.raw`([\x03] "0" [\x7F] "z" [\x01])`)
+  equal(quote('\n\u0085x'), String.raw`("\n" [\x85] "x")`)
+  equal(quote('\0'), String.raw`[\x00]`)
 })
 
 test('no digit follows a number, since some would read it as a part of that', () => {
-  equal(quote('\x030\x7fz\x01'), String.raw`("\x03" "0\x7Fz\x01")`)
   equal(quote(String.raw`\x410`), String.raw`"\\x410"`)
   const ranges = [
     [0, 8],

@@ -1,26 +1,28 @@
 // How texts and sets of characters are written in GBNF, the notation of llama.cpp's grammars, so that other readers of it take
-// them for the same. xgrammar reads any number of digits behind \x, and llguidance loses the zeros behind \u and \U: a character
-// stands for itself where it can, and one that cannot is \x with two digits, behind which no digit follows.
+// them for the same. xgrammar reads any number of digits behind \x, llguidance loses the zeros behind \u and \U, and before 1.9 it
+// has no \x in a text. A character stands for itself where it can; a control character without a letter of its own is a class.
 
 type Range = readonly [first: number, last: number]
 
 /** A text in quotes, which may be repeated as a whole. */
 export function quote(text: string): string {
-  let isBroken = false
-  const quoted = text.replaceAll(escaped, (character, offset: number) => {
-    if (isMark(character)) return `\\${character}`
-    const isBeforeDigit = /^[0-9a-fA-F]/.test(text.slice(offset + 1, offset + 2))
-    isBroken ||= isBeforeDigit
-    return byNumber(character.charCodeAt(0)) + (isBeforeDigit ? '" "' : '')
-  })
-  return isBroken ? `("${quoted}")` : `"${quoted}"`
+  // Asking Unicode for the control characters takes many times as long.
+  if (!/[^ -~\u00a0-\uffff]/.test(text)) return `"${text.replaceAll(/["\\]/g, '\\$&')}"`
+  const parts = text.split(unquoted).filter((part) => part !== '')
+  const written = parts.map((part) => (isUnquoted(part) ? `[${byNumber(part.charCodeAt(0))}]` : `"${escape(part)}"`))
+  return written.length === 1 ? written.join('') : `(${written.join(' ')})`
 }
 
-/** Quotes, backslashes and control characters, by their numbers: asking Unicode for the last ones takes many times as long. */
-const escaped = /["\\]|[^ -~\u00a0-\uffff]/g
+const unquoted = /([\0-\u0008\v\f\u000e-\u001f\u007f-\u009f])/
 
-function isMark(character: string): boolean {
-  return character === '"' || character === '\\'
+function isUnquoted(part: string): boolean {
+  return part.length === 1 && unquoted.test(part)
+}
+
+const letters: Readonly<Record<string, string>> = { '\n': 'n', '\r': 'r', '\t': 't' }
+
+function escape(text: string): string {
+  return text.replaceAll(/["\\\n\r\t]/g, (character) => `\\${letters[character] ?? character}`)
 }
 
 /** One character of some ranges, which are sorted and apart; negated, one of none of them. */

@@ -75,7 +75,7 @@ const namesakes = [
 const properties: JsonSchema = {
   place: { type: 'string', pattern: '^[^<"\\-\\]^]+[-A-Z]{2}$' },
   note: { type: 'string', maxLength: 9 },
-  kind: { enum: ['a', 'a<b', 'ä"]', '\u007f0'] },
+  kind: { enum: ['a', 'a<b', 'ä"]', '\u007f0', '\u0085\n'] },
   days: { type: 'array', items: { type: 'integer' }, maxItems: 1 },
   more: { type: 'object' },
 }

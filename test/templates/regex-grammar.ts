@@ -36,8 +36,10 @@ const quotedOrClass = /("(?:[^"\\]|\\.)*"|\[(?:[^\]\\]|\\.)*\])/u
 
 /** Each character of a literal by its number. */
 function literalRegex(text: string): string {
-  return text.replace(
-    /\\x([\dA-F]{2})|\\?([^])/gu,
-    (_, hex: string | undefined, character = '') => `\\u{${hex ?? String(character).codePointAt(0)?.toString(16)}}`,
-  )
+  return text.replace(/\\x([\dA-F]{2})|\\([nrt])|\\?([^])/gu, (_, hex?: string, letter?: string, character = '') => {
+    const meant = letter === undefined ? String(character) : (escapes[letter] ?? letter)
+    return `\\u{${hex ?? meant.codePointAt(0)?.toString(16)}}`
+  })
 }
+
+const escapes: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t' }

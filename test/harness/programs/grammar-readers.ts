@@ -3,7 +3,8 @@ import { cacheFolder } from './cache.ts'
 import { findPython, makePython } from './packages.ts'
 import type { Program } from './program.ts'
 
-const versions = { llguidance: '1.9.1', xgrammar: '0.2.9' } as const
+/** Those of vLLM 0.32.0, and the oldest llguidance that it and SGLang 0.5.23 take: later ones take more. */
+const versions = { llguidance: '1.7.6', xgrammar: '0.2.8' } as const
 /** What xgrammar takes, but for libraries of gigabytes that are not asked for anything. */
 const needed = ['apache-tvm-ffi==0.1.15.post2', 'numpy', 'pydantic', 'typing-extensions']
 
