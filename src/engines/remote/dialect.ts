@@ -195,6 +195,19 @@ export class ReplicaFault extends Error {
   }
 }
 
+const deniedStatuses: ReadonlySet<number> = new Set([401, 403, 404, 405])
+
+/** What a status says, be it that of an answer or one that a record names once the answer has begun. */
+export function faultOfStatus(status: number, what: string, cause: unknown): ReplicaFault {
+  return new ReplicaFault(kindOf(status), what, { cause, status })
+}
+
+function kindOf(status: number): FaultKind {
+  if (status === 429 || status === 503) return 'overloaded'
+  if (deniedStatuses.has(status)) return 'denied'
+  return status >= 400 && status < 500 ? 'rejected' : 'status'
+}
+
 /** Whether a replica does not take what it was asked, which says that it cannot be asked so. */
 export function isNotTaken(error: unknown): boolean {
   return error instanceof ReplicaFault && (error.kind === 'rejected' || error.kind === 'denied')

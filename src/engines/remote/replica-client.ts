@@ -6,7 +6,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import type { Socket } from 'node:net'
 import { afterReading, type Clock } from '../../lib/clock.ts'
 import { codeOf, messageOf, toError } from '../../lib/message-of.ts'
-import { ReplicaFault, malformed, type FaultKind, type HttpRequest, type ReplicaRecord } from './dialect.ts'
+import { faultOfStatus, malformed, ReplicaFault, type HttpRequest, type ReplicaRecord } from './dialect.ts'
 import { ElementsBody, EventSplitter, LineSplitter, WholeBody, type RecordSplitter } from './record-splitters.ts'
 import { ReplicaBody } from './replica-body.ts'
 
@@ -40,8 +40,6 @@ const connectMsMax = 1_000
 const faultCharactersMax = 300
 
 const checkMsMax = 2_000
-/** No key, no right, no such path and no such method: whoever asks, and for whatever, is told the same. */
-const deniedStatuses: ReadonlySet<number> = new Set([401, 403, 404, 405])
 
 export class ReplicaClient {
   readonly #options: ReplicaClientOptions
@@ -206,13 +204,7 @@ async function readFault(response: IncomingMessage, path: string, clock: Clock):
   }
   response.destroy()
   const cause = text.slice(0, faultCharactersMax)
-  return new ReplicaFault(kindOf(status), `It answered ${status} to ${path}.`, { cause, status })
-}
-
-function kindOf(status: number): FaultKind {
-  if (status === 429 || status === 503) return 'overloaded'
-  if (deniedStatuses.has(status)) return 'denied'
-  return status >= 400 && status < 500 ? 'rejected' : 'status'
+  return faultOfStatus(status, `It answered ${status} to ${path}.`, cause)
 }
 
 /** What takes a body apart. Throws a ReplicaFault, and closes the connection, where it is none that an answer has. */

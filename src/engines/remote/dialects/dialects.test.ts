@@ -10,6 +10,7 @@ import {
 import { TableReader } from '../../text/model-text.ts'
 import { EventSplitter } from '../record-splitters.ts'
 import { ReplicaFault, type ReplicaFacts, type TokenStep } from '../dialect.ts'
+import { vllm } from './vllm.ts'
 
 const streams = [
   ['llama-server', 'completion-grammar-stream'],
@@ -323,6 +324,49 @@ test('an SGLang that repeats all with each token gives what one gives that does 
   const [first = '', second = '', third = '', ...others] = whole.split('\n\n')
   const broken = third.replace('"text":"The capital of"', '"text":"The \\capital of"')
   deepEqual(readBoth([first, second, broken, ...others].join('\n\n')), steps)
+})
+
+test('an engine that finds a request at fault once its stream has begun is not at fault itself', () => {
+  const abort = { type: 'abort', message: 'Invalid grammar', status_code: 400 }
+  const about = { id: 'a', prompt_tokens: 1, completion_tokens: 0, cached_tokens: 0 }
+  for (const [kind, name, record, expected] of [
+    ['vllm', 'generate-grammar-stream', { error: { message: 'Grammar error', code: 400 } }, 'rejected'],
+    ['vllm', 'generate-grammar-stream', { error: { message: 'EngineCore', code: 500 } }, 'status'],
+    ['vllm', 'generate-grammar-stream', { error: 'x' }, 'malformed'],
+    ['sglang', 'generate-grammar-stream', { error: { message: 'Grammar error', code: 400 } }, 'rejected'],
+    [
+      'sglang',
+      'generate-grammar-stream',
+      { output_ids: [], meta_info: { ...about, finish_reason: abort } },
+      'rejected',
+    ],
+    [
+      'sglang',
+      'generate-grammar-stream',
+      { output_ids: [], meta_info: { ...about, finish_reason: { ...abort, status_code: 503 } } },
+      'overloaded',
+    ],
+    ['llama-server', 'completion-grammar-stream', { error: { code: 400, message: 'm' } }, 'rejected'],
+    ['llama-server', 'completion-grammar-stream', { error: { code: 503, message: 'm' } }, 'overloaded'],
+  ] as const) {
+    const recording = readRecording(kind, name)
+    const body = Buffer.from(`data: ${JSON.stringify(record)}\n\n`)
+    throws(() => read(recording, body), { kind: expected }, `${kind} ${JSON.stringify(record)}`)
+  }
+})
+
+test('a vLLM without its flags is found to lack both, and is asked to end nothing', async () => {
+  const answers: Readonly<Record<string, unknown>> = {
+    '/v1/models': { data: [{ id: 'm', max_model_len: 64 }] },
+    '/version': { version: '0.32.0' },
+    '/v1/completions': { choices: [{ index: 0, text: 'a' }], usage: { prompt_tokens: 1, completion_tokens: 1 } },
+  }
+  const facts = await vllm.probe(({ path }) => {
+    const answer = answers[path]
+    return answer === undefined ? Promise.reject(new ReplicaFault('denied', '404')) : Promise.resolve(answer)
+  })
+  deepEqual(facts.missing, ['--enable-scale-out', '--enable-prompt-tokens-details'])
+  equal(vllm.abort?.('any', facts), null)
 })
 
 test('an engine that ends for a token which it was told of may send that token or not', () => {

@@ -21,7 +21,7 @@ import {
   type TokenRequest,
   type TokenStep,
 } from '../dialect.ts'
-import { readTokens } from './server-answers.ts'
+import { faultOfRecord, readTokens } from './server-answers.ts'
 import { alignLogprobs, askLogprob, probabilitySchema, type ToldProbability } from './untold-logprobs.ts'
 
 /** A character has four bytes at the most, of which the last is missing where it is cut off. */
@@ -137,7 +137,7 @@ class Reader implements RecordReader {
     const { value } = record
     if (this.#request.logprobsTop !== null && this.#isProbability(value)) return { ids: [] }
     const parsed = recordSchema.safeParse(value)
-    if (!parsed.success) throw faultOf(value)
+    if (!parsed.success) throw faultOfRecord(value)
     const { data } = parsed
     this.#counts.prompt(data.tokens_evaluated, data.prompt_progress?.cache)
     if (data.prompt_progress !== undefined) return { ids: [], cachedTokens: data.prompt_progress.cache }
@@ -257,14 +257,4 @@ function endOf(stopType: string | undefined): 'stop' | 'limit' {
   if (stopType === 'eos') return 'stop'
   if (stopType === 'limit') return 'limit'
   throw malformed(`It ended its answer for a reason that was not asked for: ${stopType ?? 'none'}.`)
-}
-
-const errorSchema = z.object({ error: z.unknown() })
-
-function faultOf(value: unknown): ReplicaFault {
-  const isError = errorSchema.safeParse(value).success
-  return malformed(
-    isError ? 'It ended its answer with an error.' : 'It sent a record that is none of an answer.',
-    value,
-  )
 }

@@ -1,7 +1,7 @@
 // What several kinds of servers answer alike.
 
 import { z } from 'zod'
-import { malformed, type Ask } from '../dialect.ts'
+import { faultOfStatus, malformed, type Ask, type ReplicaFault } from '../dialect.ts'
 
 const modelsSchema = z.object({
   data: z
@@ -47,4 +47,26 @@ export function reasonOf(reason: string): 'stop' | 'limit' {
   if (reason === 'stop') return 'stop'
   if (reason === 'length') return 'limit'
   throw malformed(`It ended its answer for a reason that was not asked for: ${reason}.`)
+}
+
+const errorSchema = z.object({ error: z.unknown() })
+const statusSchema = z.object({ error: z.object({ code: z.int().min(400).max(599) }) })
+
+/**
+ * What is wrong with a record that is none of an answer.
+ *
+ * An engine that finds a request at fault once its stream has begun, as it reads a grammar, has no status left to say so with: it
+ * sends a record with the status in it. That is no fault of the replica's then.
+ */
+export function faultOfRecord(value: unknown): ReplicaFault {
+  const told = statusSchema.safeParse(value)
+  if (told.success) {
+    const { code } = told.data.error
+    return faultOfStatus(code, `It ended its answer with an error (${code}).`, value)
+  }
+  const isError = errorSchema.safeParse(value).success
+  return malformed(
+    isError ? 'It ended its answer with an error.' : 'It sent a record that is none of an answer.',
+    value,
+  )
 }

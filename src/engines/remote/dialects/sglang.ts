@@ -7,6 +7,7 @@ import {
   CountCheck,
   isNotTaken,
   listTokens,
+  faultOfStatus,
   malformed,
   ReplicaFault,
   type Ask,
@@ -20,7 +21,7 @@ import {
   type TokenStep,
 } from '../dialect.ts'
 import { GrownArrays } from './grown-arrays.ts'
-import { logprobSchema, readModel, readTokens, reasonOf } from './server-answers.ts'
+import { faultOfRecord, logprobSchema, readModel, readTokens, reasonOf } from './server-answers.ts'
 
 const count = z.int().nonnegative()
 const pair = z.tuple([logprobSchema, z.int()]).rest(z.unknown())
@@ -31,7 +32,7 @@ const recordSchema = z.object({
     prompt_tokens: count,
     completion_tokens: count,
     cached_tokens: count.optional(),
-    finish_reason: z.object({ type: z.string() }).nullable(),
+    finish_reason: z.object({ type: z.string(), status_code: z.int().nullish() }).nullable(),
     output_token_logprobs: z.array(pair).optional(),
     output_top_logprobs: z.array(z.array(pair).nullable()).optional(),
   }),
@@ -139,6 +140,10 @@ class Reader implements RecordReader {
   read(record: ReplicaRecord): TokenStep {
     if (this.#hasEnded || record.kind === 'done') return { ids: [] }
     const { output_ids: sent, meta_info: about } = this.#parse(record)
+    const { type, status_code: status } = about.finish_reason ?? {}
+    // What it counts is no longer the request then: it has let go of the prompt.
+    if (type === 'abort' && typeof status === 'number')
+      throw faultOfStatus(status, `It ended its answer with an error (${status}).`, about.finish_reason)
     this.#counts.prompt(about.prompt_tokens, about.cached_tokens)
     const from = this.#firstNew(sent, about.completion_tokens)
     this.#repeats ||= from > 0
@@ -164,7 +169,7 @@ class Reader implements RecordReader {
     const news = this.#repeats ? recordSchema.safeParse(this.#grown.read(record.bytes)) : null
     if (news?.success === true) return news.data
     const whole = recordSchema.safeParse(record.value)
-    if (!whole.success) throw malformed('It sent a record that is none of an answer.', record.value)
+    if (!whole.success) throw faultOfRecord(record.value)
     return whole.data
   }
 

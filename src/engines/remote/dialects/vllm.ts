@@ -22,7 +22,7 @@ import {
   type TokenRequest,
   type TokenStep,
 } from '../dialect.ts'
-import { logprobSchema, readModel, readTokens, reasonOf } from './server-answers.ts'
+import { faultOfRecord, logprobSchema, readModel, readTokens, reasonOf } from './server-answers.ts'
 
 const generatePath = '/inference/v1/generate'
 const abortPath = '/inference/v1/abort_requests'
@@ -40,7 +40,17 @@ const byText = z.object({
   top_logprobs: z.array(z.record(z.string(), logprobSchema)).nullish(),
 })
 
-const recordSchema = z.object({
+const usageSchema = z.object({
+  usage: z
+    .object({
+      prompt_tokens: count,
+      completion_tokens: count,
+      prompt_tokens_details: z.object({ cached_tokens: count.nullish() }).nullish(),
+    })
+    .nullish(),
+})
+
+const recordSchema = usageSchema.extend({
   choices: z
     .array(
       z.object({
@@ -51,13 +61,6 @@ const recordSchema = z.object({
       }),
     )
     .max(1),
-  usage: z
-    .object({
-      prompt_tokens: count,
-      completion_tokens: count,
-      prompt_tokens_details: z.object({ cached_tokens: count.nullish() }).nullish(),
-    })
-    .nullish(),
 })
 type ServerRecord = z.output<typeof recordSchema>
 
@@ -84,13 +87,16 @@ export const vllm: Dialect = {
 async function probe(ask: Ask): Promise<ReplicaFacts> {
   const model = await readModel(ask)
   const version = versionSchema.safeParse(await ask({ method: 'GET', path: '/version' }))
-  const body = { model: model.id, token_ids: [1], sampling_params: { max_tokens: 1, temperature: 0 } }
+  const shortest = { max_tokens: 1, temperature: 0 }
+  const body = { model: model.id, token_ids: [1], sampling_params: shortest }
   const tried = await ask({ method: 'POST', path: generatePath, body }).catch((error: unknown) => {
     if (isNotTaken(error)) return null
     throw error
   })
   const missing = tried === null ? ['--enable-scale-out'] : []
-  const { data } = recordSchema.safeParse(tried)
+  const answer =
+    tried ?? (await ask({ method: 'POST', path: completionsPath, body: { ...shortest, model: model.id, prompt: [1] } }))
+  const { data } = usageSchema.safeParse(answer)
   if (data !== undefined && typeof data.usage?.prompt_tokens_details?.cached_tokens !== 'number')
     missing.push('--enable-prompt-tokens-details')
   return {
@@ -165,7 +171,7 @@ class Reader implements RecordReader {
   read(record: ReplicaRecord): TokenStep {
     if (this.#hasEnded || record.kind === 'done') return { ids: [] }
     const parsed = recordSchema.safeParse(record.value)
-    if (!parsed.success) throw malformed('It sent a record that is none of an answer.', record.value)
+    if (!parsed.success) throw faultOfRecord(record.value)
     const { choices, usage } = parsed.data
     const [choice] = choices
     const step = choice === undefined ? { ids: [] } : this.#next(choice)

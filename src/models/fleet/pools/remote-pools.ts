@@ -235,6 +235,7 @@ async function checkByTokens(asked: CheckedAddress & { readonly kind: ReplicaKin
     const facts = await replica.prove(new TableReader(vocabulary))
     const { dialect } = replica
     const isTold = !facts.missing.includes('--enable-prompt-tokens-details')
+    const isAsked = (dialect.abort?.('any', facts) ?? null) !== null
     return {
       facts,
       capabilities: [
@@ -242,10 +243,7 @@ async function checkByTokens(asked: CheckedAddress & { readonly kind: ReplicaKin
         ['grammar', 'yes'],
         ['cached tokens', isTold ? cachedInWords[dialect.cachedTokens] : cachedInWords.never],
         ['isolation', dialect.isolates ? 'by itself' : 'by slots that the pool keeps apart'],
-        [
-          'abort',
-          dialect.abort === undefined ? 'by closing the connection' : 'by a request, or closing the connection',
-        ],
+        ['abort', isAsked ? 'by a request, or closing the connection' : 'by closing the connection'],
       ],
     }
   } finally {
