@@ -2,6 +2,8 @@
 // npm run campaign -- NAME [--seed N] [--count N]   one campaign against a real service
 // npm run campaign -- ledger --database postgres    on PostgreSQL, whose server is killed too
 // npm run campaign -- takedown --weights FILE       on other weights than the campaign's own
+// npm run campaign -- pool-structured --weights FILE --replica vllm=ADDRESS
+//                                                   on an engine that runs already and has the vocabulary of that file
 //
 // A campaign is far longer than a test: it is run by hand, by night, and before a release.
 
@@ -13,7 +15,7 @@ import { campaigns, type Campaign } from '../test/campaigns/campaigns.ts'
 const text = { type: 'string' } as const
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: { seed: text, count: text, database: text, weights: text },
+  options: { seed: text, count: text, database: text, weights: text, replica: text },
 })
 const [name] = positionals
 const campaign = name !== undefined && Object.hasOwn(campaigns, name) ? campaigns[name] : undefined
@@ -51,6 +53,7 @@ async function runCampaign(known: string, { run, count: countDefault, unit }: Ca
     count,
     database,
     ...(values.weights !== undefined && { weights: resolve(values.weights) }),
+    ...(values.replica !== undefined && { replica: readReplica(values.replica) }),
     log: (line) => console.log(`  ${line}`),
   }).catch((error: unknown) => {
     const program = missingProgram(error)
@@ -65,6 +68,13 @@ async function runCampaign(known: string, { run, count: countDefault, unit }: Ca
   for (const failure of failures) console.log(`✖ ${failure}`)
   if (failureCount > failures.length) console.log(`… and ${failureCount - failures.length} more`)
   return failureCount === 0 ? 0 : 1
+}
+
+/** Reads `KIND=ADDRESS`. */
+function readReplica(given: string): { readonly kind: string; readonly url: string } {
+  const [, kind, url] = /^([a-z-]+)=(http:.+)$/.exec(given) ?? []
+  if (kind === undefined || url === undefined) throw new Error(`--replica takes KIND=ADDRESS, not ${given}.`)
+  return { kind, url }
 }
 
 /** The program that could not be started because there is none; null where something else was wrong. */

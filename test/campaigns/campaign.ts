@@ -7,6 +7,8 @@ export type CampaignOptions = {
   readonly database?: 'sqlite' | 'postgres'
   /** A file of weights in place of the campaign's own; only those that are about the engine ask. */
   readonly weights?: string
+  /** An engine that runs already, in place of the campaign's own; only those that are about pools ask. */
+  readonly replica?: { readonly kind: string; readonly url: string }
   /** Progress for whoever watches. */
   log(line: string): void
 }

@@ -55,18 +55,18 @@ export async function runStructured(options: CampaignOptions): Promise<CampaignR
 }
 
 /**
- * The same through a pool of a real llama-server with the same weights, by its own tokens and our grammars.
+ * The same through a pool of a real engine, by its own tokens and our grammars: a llama-server with the same weights, or one that
+ * is named, with the vocabulary of a file.
  *
- * These weights have not learned characters of several bytes, and the server takes spellings that are none for them: such an
+ * These weights have not learned characters of several bytes, and the engine takes spellings that are none for them: such an
  * answer ends with an error.
  */
 export async function runPoolStructured(options: CampaignOptions): Promise<CampaignResult> {
-  const path = llamaServer.find() ?? (await llamaServer.fetch())
-  const slots = ['-np', String(atOnce), '-c', String(atOnce * poolWindow)]
-  const server = await launchLlamaServer(path, ['-m', placeholderPath, ...slots, '--no-webui'])
-  const replicas = [{ url: server.address, kind: 'llama-server' }]
+  const { replica, weights: tokenizer = placeholderPath } = options
+  const server = replica === undefined ? await startServer() : null
+  const replicas = [replica ?? { url: server?.address, kind: 'llama-server' }]
   const models = Object.fromEntries(modelIds.map((id) => [id, { pool: 'real' }]))
-  const service = await startService({ config: { models, pools: { real: { tokenizer: placeholderPath, replicas } } } })
+  const service = await startService({ config: { models, pools: { real: { tokenizer, replicas } } } })
   try {
     return await runOn({ service, mayBreak: true }, options, async (failures) => {
       // With no other replica, all that is asked while this one is away fails, and there is no room left to say why.
@@ -76,15 +76,21 @@ export async function runPoolStructured(options: CampaignOptions): Promise<Campa
       }
     })
   } finally {
-    await server.stop()
+    await server?.stop()
   }
 }
 
-function whatBecameOf(server: LlamaServer, service: Service): readonly string[] {
+async function startServer(): Promise<LlamaServer> {
+  const path = llamaServer.find() ?? (await llamaServer.fetch())
+  const slots = ['-np', String(atOnce), '-c', String(atOnce * poolWindow)]
+  return launchLlamaServer(path, ['-m', placeholderPath, ...slots, '--no-webui'])
+}
+
+function whatBecameOf(server: LlamaServer | null, service: Service): readonly string[] {
   const told = readLog(service)
     .filter(({ msg, kind }) => /^replica (?:failed|ejected|not usable)$/.test(msg) && kind !== 'unfit')
     .map(({ msg, ...line }) => `${msg}: ${JSON.stringify(line)}`)
-  const ended = server.ended()
+  const ended = server?.ended() ?? null
   return ended === null ? told : [`The llama-server is gone. ${ended}`, ...told]
 }
 
