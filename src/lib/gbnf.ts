@@ -13,7 +13,7 @@ export function quote(text: string): string {
   return written.length === 1 ? written.join('') : `(${written.join(' ')})`
 }
 
-const unquoted = /([\0-\u0008\v\f\u000e-\u001f\u007f-\u009f])/
+const unquoted = /([^ -~\n\r\t\u00a0-\uffff])/
 
 function isUnquoted(part: string): boolean {
   return part.length === 1 && unquoted.test(part)

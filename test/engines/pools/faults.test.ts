@@ -432,6 +432,21 @@ describe('a pool whose replicas go away', () => {
     await member.close()
   })
 
+  it('does not take the time of a grammar that a replica reads for the first time for that of its prompt', async () => {
+    const member = await openStandIn({ kind, model })
+    const engine = await openPool([member])
+    const output = { kind: 'json', schema: { enum: ['masked'] }, schemaPath: [], isStrict: true } as const
+    const paceAfter = async (word: string) => {
+      const messages = [{ role: 'user', content: [{ kind: 'text', text: `${word} `.repeat(300) }] }] as const
+      await run(engine, { messages, output, outputTokensMax: 2 })
+      return engine.replicas[0]?.load.tokensPerSecond ?? null
+    }
+    equal(await paceAfter('word'), null)
+    ok((await paceAfter('other')) !== null)
+    await engine.close()
+    await member.close()
+  })
+
   it('waits for a slow replica where no other one can be asked instead', async () => {
     const slow = await openStandIn({ kind, model })
     const alone = await openPool([slow])

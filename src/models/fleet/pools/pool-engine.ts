@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { Engine, EngineStatus, Prepared } from '../../../core/engine.ts'
 import type { EngineRequest } from '../../../core/generation.ts'
 import { TextChild } from '../../../engines/llama/text-child.ts'
@@ -163,8 +164,9 @@ export class PoolEngine implements Engine {
     const { requestId, traceparent = null } = request
     const asked = { ...leg, isolation, requestId: `${requestId}-${++this.#lastLeg}`, traceparent, slot }
     const isAlone = !this.#members.mayRetry({ retries, excluded: new Set([...excluded, replica.id]) })
-    // What comes with the whole answer took as long as that.
-    const isTimed = replica.remote.dialect.isWhole?.(asked) !== true
+    // What comes with the whole answer took as long as that, and what comes under a new grammar as long as its masks.
+    const isGrammarNew = leg.grammar !== null && this.#grammars.isNew(replica.id, leg.grammar)
+    const isTimed = replica.remote.dialect.isWhole?.(asked) !== true && !isGrammarNew
     const onSteps = observe(placement, isTimed)
     const terms = { signal, tokensPerSecond: replica.load.tokensPerSecond, isAlone, onSteps }
     const answer = replica.remote.generate(asked, reader, terms)
@@ -184,11 +186,30 @@ export class PoolEngine implements Engine {
   }
 
   #lastLeg = 0
+  readonly #grammars = new GivenGrammars()
 
   #mayResume({ sampling }: EngineRequest, isUnderGrammar: boolean): boolean {
     const { resume } = this.#options
     if (resume === 'never') return false
     return sampling.temperature === 0 || (resume === 'always' && !isUnderGrammar)
+  }
+}
+
+/** As many as an engine may well keep the masks of. */
+const grammarsMost = 1_000
+
+/** The grammars that replicas were given lately. An engine takes up to seconds for the masks of a new one, and keeps them. */
+class GivenGrammars {
+  readonly #given = new Set<string>()
+
+  /** Whether a replica was not given this one before. From now on it was. */
+  isNew(replicaId: string, grammar: string): boolean {
+    const key = createHash('sha256').update(replicaId).update(grammar).digest('base64')
+    const isNew = !this.#given.delete(key)
+    this.#given.add(key)
+    const [oldest] = this.#given
+    if (this.#given.size > grammarsMost && oldest !== undefined) this.#given.delete(oldest)
+    return isNew
   }
 }
 
