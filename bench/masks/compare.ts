@@ -1,9 +1,7 @@
 // Measures how long the libraries with which vLLM and SGLang keep grammars take to say which tokens may come next: all answers of
 // a replica wait for that, with each token of one that has a grammar. README.md says how.
 
-import { spawn } from 'node:child_process'
 import { resolve } from 'node:path'
-import { createInterface } from 'node:readline'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import type { JsonSchema } from '../../src/core/generation.ts'
@@ -14,13 +12,13 @@ import type { createGrammarBuilder } from '../../src/grammar/grammar-builder.ts'
 import { describeText, TableReader } from '../../src/engines/text/model-text.ts'
 import { createTextTools } from '../../src/engines/text/text-tools.ts'
 import { placeholderPath } from '../../test/harness/engines/placeholder-path.ts'
+import { openProgram, readerNames } from '../../test/grammar/readers/open-reader.ts'
 import { grammarReaders } from '../../test/harness/programs/grammar-readers.ts'
 import { wholeNumber } from '../whole-number.ts'
 
 const text = { type: 'string' } as const
 const { values } = parseArgs({ options: { weights: text, before: text, tokens: text, walks: text } })
 const [count, walks] = [wholeNumber('tokens', values.tokens, 40), wholeNumber('walks', values.walks, 2)]
-const libraries = ['xgrammar', 'llguidance'] as const
 
 const address = {
   type: 'object',
@@ -42,8 +40,6 @@ const schemas: Readonly<Record<string, JsonSchema>> = {
 }
 
 type Walk = { readonly compiled: number; readonly taken: readonly number[] }
-type Library = { walk(grammar: string, seed: number): Promise<Walk>; close(): void }
-
 /** The vocabulary as a library is given it: the bytes of each token, none for those that control. */
 async function readVocabulary(): Promise<{ readonly tokens: readonly string[]; readonly end: number }> {
   const native = await loadText({ weightsPath: resolve(values.weights ?? placeholderPath) })
@@ -52,24 +48,6 @@ async function readVocabulary(): Promise<{ readonly tokens: readonly string[]; r
   if (end === undefined) throw new Error('The vocabulary has no token that ends an answer.')
   const tokens = Array.from({ length: reader.size }, (_, token) => Buffer.from(reader.bytesOf(token)).toString('hex'))
   return { tokens, end }
-}
-
-function openLibrary(name: string, python: string, vocabulary: object): Library {
-  const folder = resolve(import.meta.dirname, '../../test/grammar/readers/stand-ins')
-  const env = { ...process.env, PYTHONPATH: folder, PYTHONDONTWRITEBYTECODE: '1' }
-  const program = resolve(import.meta.dirname, 'walk.py')
-  const child = spawn(python, [program, name], { stdio: ['pipe', 'pipe', 'inherit'], env })
-  const answers = createInterface(child.stdout)[Symbol.asyncIterator]()
-  child.stdin.write(`${JSON.stringify(vocabulary)}\n`)
-  return {
-    async walk(grammar, seed) {
-      child.stdin.write(`${JSON.stringify({ grammar, count, seed })}\n`)
-      const { done, value } = await answers.next()
-      if (done === true) throw new Error(`${name} has ended.`)
-      return JSON.parse(value) as Walk
-    },
-    close: () => child.stdin.end(),
-  }
 }
 
 /** Writes grammars as a clone of the repository does. */
@@ -87,9 +65,9 @@ async function writerOf(clone: string): Promise<(schema: JsonSchema) => string> 
 
 type Sums = { readonly mean: number; readonly longest: number; readonly compiled: number }
 
-async function measure(library: Library, grammar: string): Promise<Sums> {
+async function measure(ask: (question: object) => Promise<Walk>, grammar: string): Promise<Sums> {
   const all: Walk[] = []
-  for (let seed = 0; seed < walks; seed++) all.push(await library.walk(grammar, seed))
+  for (let seed = 0; seed < walks; seed++) all.push(await ask({ grammar, count, seed }))
   const taken = all.flatMap((walk) => walk.taken)
   const mean = taken.reduce((sum, ms) => sum + ms, 0) / taken.length
   return { mean, longest: Math.max(...taken), compiled: Math.min(...all.map(({ compiled }) => compiled)) }
@@ -107,13 +85,14 @@ const columns = ['a token', 'the longest', 'compiled']
 const heads = [...(before === null ? [] : columns.map((name) => `${name}, before`)), ...columns]
 console.log(`| Grammar | Library | ${heads.join(' | ')} |${before === null ? '' : ' A token, before / now |'}`)
 console.log(`| - | - | ${heads.map(() => '-:').join(' | ')} |${before === null ? '' : ' -: |'}`)
-for (const name of libraries) {
-  const library = openLibrary(name, python, vocabulary)
+for (const name of readerNames) {
+  const { tell, ask, close } = openProgram<Walk>(python, resolve(import.meta.dirname, 'walk.py'), name)
+  tell(vocabulary)
   for (const [label, schema] of Object.entries(schemas)) {
-    const old = before === null ? null : await measure(library, before(schema))
-    const sums = await measure(library, now(schema))
+    const old = before === null ? null : await measure(ask, before(schema))
+    const sums = await measure(ask, now(schema))
     const compared = old === null ? '' : ` ${(old.mean / sums.mean).toFixed(1)} |`
     console.log(`| ${label} | ${name} | ${old === null ? '' : `${cells(old)} | `}${cells(sums)} |${compared}`)
   }
-  library.close()
+  await close()
 }

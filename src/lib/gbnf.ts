@@ -6,18 +6,17 @@ type Range = readonly [first: number, last: number]
 
 /** A text in quotes, which may be repeated as a whole. */
 export function quote(text: string): string {
-  // Asking Unicode for the control characters takes many times as long.
-  if (!/[^ -~\u00a0-\uffff]/.test(text)) return `"${text.replaceAll(/["\\]/g, '\\$&')}"`
-  const parts = text.split(unquoted).filter((part) => part !== '')
-  const written = parts.map((part) => (isUnquoted(part) ? `[${byNumber(part.charCodeAt(0))}]` : `"${escape(part)}"`))
+  // What stands between two parts that can be quoted is at an odd place.
+  const written = text.split(unquoted).flatMap((part, at) => {
+    if (at % 2 === 1) return `[${byNumber(part.charCodeAt(0))}]`
+    return part === '' ? [] : `"${escape(part)}"`
+  })
+  if (written.length === 0) return '""'
   return written.length === 1 ? written.join('') : `(${written.join(' ')})`
 }
 
+/** Asking Unicode for the control characters takes many times as long. */
 const unquoted = /([^ -~\n\r\t\u00a0-\uffff])/
-
-function isUnquoted(part: string): boolean {
-  return part.length === 1 && unquoted.test(part)
-}
 
 const letters: Readonly<Record<string, string>> = { '\n': 'n', '\r': 'r', '\t': 't' }
 

@@ -15,18 +15,26 @@ export type Reader = {
 
 /** One of the libraries that engines keep grammars with, in a Python that has it. */
 export function openReader(python: string, name: (typeof readerNames)[number]): Reader {
-  const program = join(import.meta.dirname, 'read-grammars.py')
+  const { ask, close } = openProgram<Reading>(python, join(import.meta.dirname, 'read-grammars.py'), name)
+  return { read: (grammar, texts) => ask({ grammar, texts }), close }
+}
+
+/** A program with one of the libraries, which answers each line of JSON with one. */
+export function openProgram<Answer>(python: string, program: string, library: (typeof readerNames)[number]) {
   const env = { ...process.env, PYTHONPATH: join(import.meta.dirname, 'stand-ins'), PYTHONDONTWRITEBYTECODE: '1' }
-  const child = spawn(python, [program, name], { stdio: ['pipe', 'pipe', 'inherit'], env })
+  const child = spawn(python, [program, library], { stdio: ['pipe', 'pipe', 'inherit'], env })
   const answers = createInterface(child.stdout)[Symbol.asyncIterator]()
+  const tell = (what: object) => void child.stdin.write(`${JSON.stringify(what)}\n`)
   return {
-    async read(grammar, texts) {
-      child.stdin.write(`${JSON.stringify({ grammar, texts })}\n`)
+    /** Tells what is not answered. */
+    tell,
+    async ask(question: object): Promise<Answer> {
+      tell(question)
       const { done, value } = await answers.next()
-      if (done === true) throw new Error(`The reader ${name} has ended.`)
-      return JSON.parse(value) as Reading
+      if (done === true) throw new Error(`The reader ${library} has ended.`)
+      return JSON.parse(value) as Answer
     },
-    async close() {
+    async close(): Promise<void> {
       const ended = once(child, 'exit')
       child.stdin.end()
       await ended

@@ -5,9 +5,9 @@ import { z } from 'zod'
 import type { TableReader } from '../../text/model-text.ts'
 import {
   CountCheck,
+  faultOfStatus,
   isNotTaken,
   listTokens,
-  faultOfStatus,
   malformed,
   ReplicaFault,
   type Ask,
