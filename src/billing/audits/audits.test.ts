@@ -97,6 +97,21 @@ onEachDatabase((database) => {
     assert.deepEqual(await verify(), { rows: 700, costPicos, faults: [] })
   })
 
+  test('rows of a currency that was in use before are right by their own prices, which are named until others follow', async () => {
+    const verifyInEuros = async () => {
+      const faults: LedgerFault[] = []
+      await verifyLedger({ db, currency: 'EUR' }, (fault) => faults.push(fault))
+      return faults.map(({ fault }) => fault)
+    }
+    const foreign = 'cannot be used: it is in USD and billing.currency is EUR'
+    assert.deepEqual(await verifyInEuros(), [foreign, foreign])
+    const parts = { db, clock: createManualClock(day + 20 * dayMs), currency: 'EUR' }
+    const price = { organizationId: null, effectiveAtMs: null, currency: 'EUR' }
+    await setPrice(parts, { kind: 'operator' }, { ...price, model: 'hal-1.0', rates })
+    await setPrice(parts, { kind: 'operator' }, { ...price, model: 'clarke-1.0', rates: null })
+    assert.deepEqual(await verifyInEuros(), [])
+  })
+
   test('a row that was changed by one token or one micro-unit is named', async () => {
     await rollUp(db)
     const priced = entries.filter(({ charge }) => (charge?.costPicos ?? 0n) > 0n)

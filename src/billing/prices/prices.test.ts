@@ -197,6 +197,22 @@ onEachDatabase(({ open }) => {
     })
   }
 
+  test('after a change of currency an organization whose own price was ended pays the general one', async () => {
+    await set({ organizationId: 'org_1' })
+    await set({ organizationId: 'org_1', effectiveAtMs: midnight + 1_000, rates: null })
+    clock.advance(120_000)
+    const inEuros = { db, clock, currency: 'EUR' }
+    await setPrice(inEuros, operator, {
+      organizationId: null,
+      model: 'hal-1.0',
+      rates,
+      effectiveAtMs: null,
+      currency: 'EUR',
+    })
+    clock.advance(priceLeadMs)
+    assert.equal(createPriceBook(await readPrices(db, 'EUR')).find('org_1', 'hal-1.0', clock.nowMs())?.currency, 'EUR')
+  })
+
   test('a price that cannot be used and that the ledger names is not voided', async () => {
     const { id } = await set({})
     await db.updateTable('prices').set({ currency: 'EUR' }).where('id', '=', id).execute()

@@ -142,8 +142,16 @@ export async function listPrices(
 
 /** Every price there ever was, oldest first. One that is damaged or in another currency has its fault and no rates. */
 export async function readPrices(db: Database, currency: string): Promise<Price[]> {
-  const rows = await db.selectFrom('prices').selectAll().orderBy('effective_at').orderBy('created_at').execute()
-  return rows.map((row) => fromRow(row, currency))
+  return (await readRows(db)).map((row) => fromRow(row, currency))
+}
+
+/** As `readPrices`, with the rates of prices in other currencies: what was billed by them stays right. */
+export async function readPricesOfAllCurrencies(db: Database): Promise<Price[]> {
+  return (await readRows(db)).map((row) => fromRow(row, row.currency))
+}
+
+function readRows(db: Database): Promise<PriceTable[]> {
+  return db.selectFrom('prices').selectAll().orderBy('effective_at').orderBy('created_at').execute()
 }
 
 function toRow({ id, organizationId, model, effectiveAtMs, currency, rates, createdAtMs }: Price): PriceTable {
@@ -172,7 +180,8 @@ function fromRow(row: PriceTable, currency: string): Price {
     output: row.output,
   }
   const damage = rowSchema.safeParse(row).error ?? ratesSchema.safeParse(rates).error
-  const isForeign = row.currency !== currency
+  // What ends a price has no amounts, so it is in no currency.
+  const isForeign = row.is_end === 0 && row.currency !== currency
   const foreign = isForeign ? `it is in ${row.currency} and billing.currency is ${currency}` : null
   const fault = damage === undefined ? foreign : z.prettifyError(damage)
   return {
