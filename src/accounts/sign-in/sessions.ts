@@ -67,7 +67,7 @@ export async function beginSession(
   const now = clock.nowMs()
   const id: SessionId = `ses_${randomId()}`
   const token = createToken()
-  await endOldest(transaction, userId, { now, keep: signIn.sessionsPerUserMax - 1, idleMs: signIn.idleMs })
+  await endOldest(transaction, { userId, state }, { now, keep: signIn.sessionsPerUserMax - 1, idleMs: signIn.idleMs })
   const times = {
     proof_at: vouchedBy === undefined ? now : Math.min(now, vouchedBy.provenAtMs),
     created_at: now,
@@ -116,9 +116,10 @@ export async function readHint({ db, signIn }: SignInParts, id: SessionId): Prom
   return { connectionId: row.connection_id, session: row.sso_session, hint }
 }
 
+/** Of one state: who has given a password alone ends no session of somebody who has given the code as well. */
 async function endOldest(
   transaction: Transaction<Tables>,
-  userId: UserId,
+  { userId, state }: Pick<NewSession, 'userId' | 'state'>,
   { now, keep, idleMs }: { readonly now: number; readonly keep: number; readonly idleMs: number },
 ): Promise<void> {
   const own = transaction.deleteFrom('sessions').where('user_id', '=', userId)
@@ -127,6 +128,7 @@ async function endOldest(
     .selectFrom('sessions')
     .select('id')
     .where('user_id', '=', userId)
+    .where('state', '=', state)
     .orderBy('created_at', 'desc')
     .orderBy('id')
     .execute()

@@ -80,6 +80,21 @@ onEachDatabase(({ open }) => {
       equal(await isIn(person), false)
     })
 
+    test('is not ended by sign-ins that wait for their code, however many', async () => {
+      const person = await signIn('owner')
+      const begun = { userId: person.user.userId, method: 'password', state: 'totp', origin: samePage.origin } as const
+      const parts = { ...service.accounts, signIn: testSignIn }
+      for (let count = 0; count <= testSignIn.sessionsPerUserMax; count += 1) {
+        service.clock.advance(1)
+        await service.db
+          .transaction()
+          .execute((transaction) => beginSession(parts, transaction, { ...begun, address: '192.0.2.1', agent: '' }))
+      }
+      equal(await isIn(person), true)
+      const waiting = service.db.selectFrom('sessions').select('id').where('state', '=', 'totp')
+      equal((await waiting.execute()).length, testSignIn.sessionsPerUserMax)
+    })
+
     test('is not opened by a cookie that is there twice, is too long, or came over an open line', async () => {
       const { headers } = await signIn('owner')
       const cookie = headers['cookie'] ?? ''
