@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import fc from 'fast-check'
-import { createTestLimiter, limitOf, noTiers, principal } from '../../test/harness/databases/limiter.ts'
+import { budgetOf, createTestLimiter, limitOf, noTiers, principal } from '../../test/harness/databases/limiter.ts'
 import { createManualClock } from '../../test/harness/manual-clock.ts'
 import { ApiError, type ApiErrorReason } from '../core/error.ts'
 import { zeroUsage } from '../core/generation.ts'
@@ -274,6 +274,17 @@ test('a request refused for its tokens does not count as one', async () => {
   const opened = open({ requestsPerMinute: 5, isRequestsEnforced: true, inputTokensPerMinute: 10 })
   await refusal((await opened.limiter.admit(subject)).reserve(requestOf(11, 0)))
   assert.deepEqual(remaining(opened), [5, 10, null])
+})
+
+test('a request refused for its budget does not count as one', async () => {
+  const clock = createManualClock()
+  const limits = [limitOf({ requestsPerMinute: 1, isRequestsEnforced: true })]
+  const { limiter } = createTestLimiter({ clock, limits, budgets: [budgetOf({ microsMax: 1, tokensMax: 10 })] })
+  const budgetExceeded = (error: unknown) => error instanceof ApiError && error.code === 'budget-exceeded'
+  for (let count = 0; count < 3; count++) {
+    await assert.rejects((await limiter.admit(subject)).reserve(requestOf(11, 1)), budgetExceeded)
+  }
+  await (await limiter.admit(subject)).reserve(requestOf(1, 1))
 })
 
 test('a changed limit keeps what was counted; a removed one is gone', async () => {

@@ -1,3 +1,4 @@
+import { ApiError } from '../core/error.ts'
 import { inputTokens, type Usage } from '../core/generation.ts'
 import type { RequestId } from '../core/ids.ts'
 import type { ApiKeyPrincipal } from '../core/principal.ts'
@@ -173,6 +174,7 @@ export class OpenAdmission implements Admission {
       return outputTokensMax
     } catch (error) {
       for (const { allowance, amount } of tokens) allowance.settle(amount, 0)
+      if (error instanceof ApiError && error.code === 'budget-exceeded') this.#uncount()
       throw error
     }
   }
@@ -203,7 +205,7 @@ export class OpenAdmission implements Admission {
     this.#endOptimistic = null
   }
 
-  /** A request that was refused for its tokens is none that was made. */
+  /** A request that was refused for its tokens or for money is none that was made. */
   #uncount(): void {
     for (const { kind, allowance, amount } of this.#requests) if (kind === 'requests') allowance.settle(amount, 0)
   }
