@@ -79,16 +79,21 @@ function fieldsOf(error: ApiError): readonly FieldError[] {
   if (error instanceof InvalidFields) return error.fields
   const { reason, message } = error
   if (reason.code !== 'invalid-request' || reason.path === null) return []
-  return [{ path: formatPath(reason.path), message }]
+  return [{ path: formatPath(reason.path.map(toOutside)), message }]
 }
 
 /** Fields that are named differently inside. */
-const outsideNames: Readonly<Record<string, string>> = {
-  cursor: 'after',
-  expires: 'expiresAt',
-  overlap: 'overlapSeconds',
+const outsideNames: ReadonlyMap<ErrorPath[number], string> = new Map([
+  ['cursor', 'after'],
+  ['expires', 'expiresAt'],
+  ['overlap', 'overlapSeconds'],
+])
+
+function toOutside(key: ErrorPath[number]): ErrorPath[number] {
+  return outsideNames.get(key) ?? key
 }
 
+/** A path in the names that it has: those of a client, or those of the API. */
 export function formatPath(path: ErrorPath): string {
-  return path.map((key) => (typeof key === 'string' ? (outsideNames[key] ?? key) : String(key))).join('.')
+  return path.map(String).join('.')
 }

@@ -85,6 +85,21 @@ describe('an API key', () => {
   })
 })
 
+test('a field that does not exist is told by the name that it was sent under', async () => {
+  const names = ['expires', 'cursor', 'overlap', 'constructor', '__proto__']
+  const body = JSON.parse(
+    `{"name":"x","projectId":"proj_default",${names.map((name) => `"${name}":{}`).join(',')}}`,
+  ) as object
+  const { status, body: answer } = await service.ask({
+    method: 'POST',
+    path: within('api-keys'),
+    key: service.key,
+    body,
+  })
+  const paths = (answer['errors'] as { path: string }[]).map(({ path }) => path)
+  deepEqual([status, paths.toSorted()], [400, names.toSorted()])
+})
+
 test('members keep an owner, and one e-mail each', async () => {
   const [owner] = [company.members.owner.memberId]
   const demote = await service.ask({
