@@ -1,15 +1,9 @@
 import { ApiError, type ErrorPath } from '../core/error.ts'
 import type { Feature } from '../core/feature.ts'
-import type {
-  EngineRequest,
-  GenerationRequest,
-  Message,
-  TextBlock,
-  Thinking,
-  ThinkingChoice,
-} from '../core/generation.ts'
+import type { EngineRequest, GenerationRequest, Message, Thinking, ThinkingChoice } from '../core/generation.ts'
 import type { ServedModel } from '../core/model.ts'
 import type { CatalogEntry } from '../models/catalog.ts'
+import { inOrderOfCalls, withoutToolImages } from './tool-results.ts'
 
 /**
  * Makes every choice that a request left open, and refuses what the engine cannot do.
@@ -22,7 +16,7 @@ export function resolveRequest(
   { model, engine }: Pick<CatalogEntry, 'model' | 'engine'>,
 ): Omit<EngineRequest, 'owner' | 'requestId'> {
   const { features } = engine.status()
-  const messages = features.has('images') ? request.messages : withoutToolImages(request.messages)
+  const messages = inOrderOfCalls(features.has('images') ? request.messages : withoutToolImages(request.messages))
   requireFeatures({ ...request, messages }, features)
   const { choiceCount: _, ...rest } = request
   return {
@@ -90,19 +84,4 @@ function findBlock<Kind extends Block['kind']>(
     for (const block of content) if (block.kind === kind) return block as Extract<Block, { readonly kind: Kind }>
   }
   return null
-}
-
-const omittedImage: TextBlock = { kind: 'text', text: '[image omitted: model accepts text only]' }
-
-/** A tool's screenshot stays in the history for good; refusing it would end the conversation, so a note takes its place. */
-function withoutToolImages(messages: readonly Message[]): readonly Message[] {
-  if (findBlock(messages, 'tool-result') === null) return messages
-  return messages.map((message) => {
-    if (message.role !== 'user') return message
-    const content = message.content.map((block) => {
-      if (block.kind !== 'tool-result') return block
-      return { ...block, content: block.content.map((part) => (part.kind === 'image' ? omittedImage : part)) }
-    })
-    return { ...message, content }
-  })
 }
