@@ -98,10 +98,27 @@ function listsOf(part: Part): unknown[][] {
   const values = keyword(part.schema, 'enum')
   if (values !== undefined) {
     if (!Array.isArray(values) || values.length === 0) throw faultAt(part, 'enum', 'expected at least one value')
+    if (values.some(hasUncertainNumber)) throw faultAt(part, 'enum', uncertainNumber)
     lists.push(values)
   }
-  if (typeof part.schema !== 'boolean' && hasConstant(part.schema)) lists.push([part.schema['const']])
+  if (typeof part.schema !== 'boolean' && hasConstant(part.schema)) {
+    if (hasUncertainNumber(part.schema['const'])) throw faultAt(part, 'const', uncertainNumber)
+    lists.push([part.schema['const']])
+  }
   return lists
+}
+
+const uncertainNumber = 'a whole number beyond 2^53 may have been rounded; use a string'
+
+/** Larger ones are written with an exponent, which is how they were written before as well. */
+const writtenOutMax = 1e21
+
+/** Of such a number nobody can say which one was written: parsing has made the nearest double of it. */
+function hasUncertainNumber(value: unknown): boolean {
+  if (typeof value === 'object' && value !== null) return Object.values(value).some(hasUncertainNumber)
+  if (typeof value !== 'number') return false
+  const size = Math.abs(value)
+  return size === Infinity || (size > Number.MAX_SAFE_INTEGER && size < writtenOutMax)
 }
 
 /** A copy with every object's keys in one order, so that equal values have equal texts. */

@@ -545,6 +545,8 @@ const faults: readonly [keyword: string | null, schema: JsonSchema, path?: reado
     ['properties', 'a', 'unevaluatedProperties'],
   ],
   ['contains', { type: 'array', contains: {} }],
+  ['enum', { enum: ['a', 2 ** 53] }],
+  ['const', object({ a: { const: [{ b: 1e20 }] } }), ['properties', 'a', 'const']],
   ['$dynamicRef', { $dynamicRef: '#x' }],
   ['$ref', { $ref: 'https://example.com/schema' }],
   ['$ref', { items: { $ref: '#/$defs/missing' } }, ['items', '$ref']],

@@ -28,6 +28,11 @@ function call(text: string): GeneratedBlock {
   return { kind: 'tool-call', id: 'call_0', name: 'look', text, logprobs: null }
 }
 
+test('a number in a call stays as the model has written it, as it does in a stream', () => {
+  const input = '{"user_id":123456789012345677,"share":1.0}'
+  equal(JSON.stringify(encode([call(input)]).content[0]?.['input']), input)
+})
+
 test('a whole answer has every key of the format', () => {
   const blocks: GeneratedBlock[] = [
     { kind: 'thinking', text: 'The user asks', logprobs: null },

@@ -1,6 +1,7 @@
 import type { GeneratedBlock, Generation } from '../../../core/collect.ts'
 import type { BlockStart, FinishReason, Usage } from '../../../core/generation.ts'
 import type { RequestId } from '../../../core/ids.ts'
+import { parseKeepingNumbers } from '../../../lib/json/parse-keeping-numbers.ts'
 import type { AnswerMeta, Json } from '../../protocol.ts'
 import type { ThinkingSignature } from '../thinking-signature.ts'
 
@@ -43,11 +44,14 @@ function encodeBlock(block: GeneratedBlock, index: number, meta: AnswerMeta, sha
   return { ...empty, thinking: shape.omitsThinking ? '' : text, signature: signThinking(text, shape) }
 }
 
-/** A call that was cut short may hold half an object, and the format has no way to say so. */
+/**
+ * A call that was cut short may hold half an object, and the format has no way to say so. Numbers stay as the model has
+ * written them, as they do in a stream.
+ */
 function parseInput(text: string): Json {
+  if (!text.trimStart().startsWith('{')) return {}
   try {
-    const input = JSON.parse(text) as Json
-    return typeof input === 'object' && !Array.isArray(input) ? (input ?? {}) : {}
+    return parseKeepingNumbers(text) as Json
   } catch {
     return {}
   }
