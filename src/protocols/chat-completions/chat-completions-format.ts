@@ -94,6 +94,11 @@ export function decodeGeneration(wireBody: unknown): ShapedRequest {
   const body = parseBody(chatBodySchema, wireBody, wordFault)
   refuseFields(body)
   const { tools, toolChoice, isLegacy } = decodeTools(body)
+  const conversation = decodeMessages(body)
+  const output = decodeOutput(body)
+  // JSON is written from its first character: what the client has begun would stand before a whole answer.
+  if (conversation.continuesFinalMessage && output.kind === 'json')
+    throw fieldError(['messages', body.messages.length - 1], 'value', 'a message cannot be continued in JSON')
   const shape: RequestShape = {
     includesUsage: body.stream_options?.include_usage ?? body.usage?.include ?? false,
     hidesThinking: hidesThinking(body),
@@ -103,11 +108,11 @@ export function decodeGeneration(wireBody: unknown): ShapedRequest {
   return {
     request: {
       model: body.model,
-      ...decodeMessages(body),
+      ...conversation,
       tools,
       toolChoice,
       thinking: decodeThinking(body),
-      output: decodeOutput(body),
+      output,
       sampling: decodeSampling(body),
       ...decodeOutputLimits(body),
       stopSequences: decodeStops(body),

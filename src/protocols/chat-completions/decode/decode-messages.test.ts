@@ -213,6 +213,14 @@ suite('the end of the conversation', () => {
     )
   })
 
+  test('a message is not continued in JSON, which would begin anew behind it', () => {
+    const schema = { name: 'answer', schema: { type: 'object' } }
+    for (const format of [{ type: 'json_object' }, { type: 'json_schema', json_schema: schema }]) {
+      const fields = { continue_final_message: true, response_format: format }
+      assert.deepEqual(refusalOf([user, prefill], fields), ['messages[1]', 'invalid_value'])
+    }
+  })
+
   test('an empty assistant message at the end is ignored', () => {
     for (const content of [undefined, null, '', []]) {
       const request = decode([user, { role: 'assistant', content }], { continue_final_message: true })

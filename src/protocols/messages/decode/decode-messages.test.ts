@@ -286,6 +286,13 @@ test('a final assistant turn and thinking exclude each other', () => {
   equal(decode([user('a'), assistant('b')], { thinking: { type: 'between_tools' } }).continuesFinalMessage, true)
 })
 
+test('a final assistant turn is not continued in JSON, which would begin anew behind it', () => {
+  const output = { output_config: { format: { type: 'json_schema', schema: { type: 'object' } } } }
+  throws(() => decode([user('a'), assistant('{"city":')], output), {
+    message: /^messages\.1: .*with output_config\.format; the conversation must end with a user message$/,
+  })
+})
+
 test('a hundred thousand turns are decoded in time that grows with their number', () => {
   const many = (turn: unknown) => Array.from({ length: 100_000 }, () => turn)
   const began = performance.now()

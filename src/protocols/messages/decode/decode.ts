@@ -38,6 +38,7 @@ export function decodeGeneration(body: unknown, signature: ThinkingSignature): S
   if (parsed.max_tokens === 0) checkPrewarm(parsed)
   const prompt = decodePrompt(parsed, Math.min(parsed.max_tokens, Number.MAX_SAFE_INTEGER), signature)
   refuseThoughtfulPrefill(parsed, prompt)
+  refusePrefilledJson(parsed, prompt)
   const request: GenerationRequest = {
     ...prompt.request,
     sampling: decodeSampling(parsed),
@@ -166,6 +167,14 @@ function refuseThoughtfulPrefill(body: MessagesBody, { request }: DecodedPrompt)
   if (!request.continuesFinalMessage || kind === 'off' || kind === 'default') return
   const text =
     'a final assistant turn cannot be continued while thinking is on; the conversation must end with a user message'
+  throw fieldError(['messages', body.messages.length - 1], 'value', text)
+}
+
+/** JSON is written from its first character: what the client has begun would stand before a whole answer. */
+function refusePrefilledJson(body: MessagesBody, { request }: DecodedPrompt): void {
+  if (!request.continuesFinalMessage || request.output.kind !== 'json') return
+  const text =
+    'a final assistant turn cannot be continued with output_config.format; the conversation must end with a user message'
   throw fieldError(['messages', body.messages.length - 1], 'value', text)
 }
 
