@@ -72,6 +72,13 @@ test('a request has at most four marks', () => {
   throws(() => decode({ messages: [turn(...four, text('e', long), text('f', long))] }), { message: /Found 6\.$/ })
 })
 
+test('what another service wrote into a history is not looked through for marks', () => {
+  for (const inner of [null, { cache_control: null }, { cache_control: 5 }, text('a', long)]) {
+    const foreign = { type: 'web_search_tool_result', tool_use_id: '1', content: [inner] }
+    equal(decode({ messages: [turn(text('a', short), foreign)] }).messages[0]?.content.length, 2)
+  }
+})
+
 test('a mark of one hour after a mark of five minutes is refused, in the order in which blocks are processed', () => {
   const refused = (path: string) => ({
     message:

@@ -53,14 +53,23 @@ function* marksOfBlocks(blocks: unknown, path: ErrorPath): Generator<LocatedMark
   for (const [index, block] of (blocks as readonly MarkableBlock[]).entries()) {
     const own = [...path, index]
     // What a block contains ends before the block does.
-    yield* marksOfBlocks(block.content, [...own, 'content'])
+    if (isChecked(block)) yield* marksOfBlocks(block.content, [...own, 'content'])
     if (block.cache_control !== undefined) {
       yield { lifetime: block.cache_control.ttl ?? '5m', path: [...own, 'cache_control', 'ttl'] }
     }
   }
 }
 
-type MarkableBlock = { readonly cache_control?: WireCacheControl; readonly content?: unknown }
+type MarkableBlock = {
+  readonly type?: string
+  readonly cache_control?: WireCacheControl
+  readonly content?: unknown
+}
+
+/** Whether what a block contains was checked: what another service wrote into a history may be anything. */
+function isChecked({ type }: MarkableBlock): boolean {
+  return type === 'tool_result' || type === 'search_result'
+}
 
 /** A prefix that is kept for an hour cannot contain one that is kept for less. */
 function refuseLongAfterShort(marks: readonly LocatedMark[]): void {
