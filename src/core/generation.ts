@@ -68,7 +68,7 @@ export type Message =
   | { readonly role: 'user'; readonly content: readonly (TextBlock | ImageBlock | ToolResultBlock)[] }
   | { readonly role: 'assistant'; readonly content: readonly (ThinkingBlock | TextBlock | ToolCallBlock)[] }
 
-/** Marks the end of a prefix the client asked to have cached, and for how long. */
+/** Marks the end of a prefix the client asked to have cached, and for how long. A message to be continued has no marks. */
 type Cacheable = { readonly cacheBreakpoint?: { readonly lifetime: '5m' | '1h' } }
 
 export type TextBlock = Cacheable & { readonly kind: 'text'; readonly text: string }

@@ -69,8 +69,9 @@ function decodeThinkingBlock(block: WireThinking, signature: ThinkingSignature):
   return text === null || text === '' ? [] : [{ kind: 'thinking', text }]
 }
 
-function decodeToolUse({ id, name, input, cache_control }: WireToolUse): ToolCallBlock {
-  return { kind: 'tool-call', id, name, arguments: JSON.stringify(input), ...decodeMark(cache_control) }
+function decodeToolUse(block: WireToolUse): ToolCallBlock {
+  const { id, name, input } = block
+  return { kind: 'tool-call', id, name, arguments: JSON.stringify(input), ...decodeMark(block) }
 }
 
 function decodeToolResult(block: WireToolResult, path: ErrorPath): ToolResultBlock {
@@ -79,7 +80,7 @@ function decodeToolResult(block: WireToolResult, path: ErrorPath): ToolResultBlo
       ? textBlocks(block.content)
       : (block.content ?? []).flatMap((part, index) => decodeResultPart(part, [...path, 'content', index]))
   const { tool_use_id: toolCallId, is_error: isError = false } = block
-  return { kind: 'tool-result', toolCallId, isError, content, ...decodeMark(block.cache_control) }
+  return { kind: 'tool-result', toolCallId, isError, content, ...decodeMark(block) }
 }
 
 /** What a tool returned stays in the history, so what cannot be read of it must not make every later turn fail. */
@@ -134,11 +135,8 @@ function decodeInline(block: WireInlineBlock, path: ErrorPath): InlineBlock[] {
   }
 }
 
-function textBlocks(
-  text: string,
-  from: { readonly cache_control?: Parameters<typeof decodeMark>[0] } = {},
-): TextBlock[] {
-  return text === '' ? [] : [{ kind: 'text', text, ...decodeMark(from.cache_control) }]
+function textBlocks(text: string, from: Parameters<typeof decodeMark>[0] = {}): TextBlock[] {
+  return text === '' ? [] : [{ kind: 'text', text, ...decodeMark(from) }]
 }
 
 function readableImage(block: WireImage, path: ErrorPath): ImageBlock {
@@ -148,8 +146,9 @@ function readableImage(block: WireImage, path: ErrorPath): ImageBlock {
 }
 
 /** Null where the data is no base64. */
-function decodeImage({ source, cache_control }: WireImage, path: ErrorPath): ImageBlock | null {
-  const mark = decodeMark(cache_control)
+function decodeImage(block: WireImage, path: ErrorPath): ImageBlock | null {
+  const { source } = block
+  const mark = decodeMark(block)
   if (source.type !== 'base64') return { kind: 'image', mediaType: null, data: null, path, ...mark }
   const base64 = source.data.replace(/\s+/g, '')
   if (base64 === '' || !/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) return null
@@ -166,7 +165,7 @@ function decodeDocument(block: WireDocument, path: ErrorPath, decodePart: Decode
   const enclosed = encloseText('document', { title: block.title, context: block.context }, text)
   const blocks: InlineBlock[] = [...textBlocks(enclosed), ...images]
   const last = blocks.at(-1)
-  return last === undefined ? blocks : blocks.with(-1, { ...last, ...decodeMark(block.cache_control) })
+  return last === undefined ? blocks : blocks.with(-1, { ...last, ...decodeMark(block) })
 }
 
 type DocumentContent = { readonly text: string; readonly images: readonly ImageBlock[] }

@@ -1,6 +1,8 @@
-import type { Message } from '../../../core/generation.ts'
+import type { Message, TextBlock } from '../../../core/generation.ts'
 import { fieldError } from '../error.ts'
 import type { ThinkingSignature } from '../thinking-signature.ts'
+import { decodeMark } from './cache-marks.ts'
+import { carryMarks, longest, type Block, type CanCarry, type Mark } from './carry-marks.ts'
 import type { WireBlock } from './content-schema.ts'
 import { decodeAssistantBlock, decodeSystemBlock, decodeUserBlock } from './decode-content.ts'
 import type { CountBody, WireTurn } from './schema.ts'
@@ -8,6 +10,8 @@ import type { CountBody, WireTurn } from './schema.ts'
 export type Conversation = {
   readonly messages: readonly Message[]
   readonly continuesFinalMessage: boolean
+  /** The mark of what was left out before the first message. */
+  readonly leadingMark: Mark
 }
 
 /**
@@ -16,29 +20,43 @@ export type Conversation = {
  */
 export function decodeConversation(body: CountBody, signature: ThinkingSignature): Conversation {
   if (body.messages.length === 0) throw fieldError(['messages'], 'value', 'at least one message is required')
-  const turns = body.messages.map((turn, index) => decodeTurn(turn, index, signature))
-  checkToolResults(turns, body.messages)
   const lastUser = body.messages.findLastIndex(({ role }) => role === 'user')
-  const shown = turns.filter((_, index) => index > lastUser || !isForOneTurn(body.messages[index]))
-  const merged = mergeTurns([...decodeSystem(body.system), ...shown])
+  const isShown = (index: number) => index > lastUser || !isForOneTurn(body.messages[index])
+  const decoded = body.messages.map((turn, index) => decodeTurn(turn, index, signature))
+  const kept = dropEmptyTexts([decodeSystem(body.system), ...decoded], (index) => isShown(index - 1))
+  const turns = kept.messages.slice(1)
+  checkToolResults(turns, body.messages)
+  const shown = turns.filter((_, index) => isShown(index))
+  const merged = mergeTurns([...kept.messages.slice(0, 1), ...shown])
   const messages = mergeTurns(dropEarlierThinking(merged)).map(putResultsFirst)
-  const conversation = finishFinalTurn(messages)
+  const settled = carryMarks(messages, canCarry(messages))
+  const conversation = finishFinalTurn(settled.messages)
   const isEmpty = conversation.messages.every(({ role }) => role === 'system') && shown.every(isEmptyOrNotSystem)
   if (isEmpty) throw fieldError(['messages'], 'value', 'at least one message with content is required')
-  return conversation
+  return { ...conversation, leadingMark: longest(kept.leadingMark, settled.leadingMark) }
+}
+
+/** Their marks, and those of turns that are not shown, go to what stands before them. */
+function dropEmptyTexts(turns: readonly Message[], isShown: (index: number) => boolean) {
+  const { messages, leadingMark } = carryMarks(turns, (block, index) => isShown(index) && !isEmptyText(block))
+  const kept = messages.map(({ role, content }) => ({ role, content: content.filter((block) => !isEmptyText(block)) }))
+  return { messages: kept as Message[], leadingMark }
+}
+
+function isEmptyText(block: Block): boolean {
+  return block.kind === 'text' && block.text === ''
 }
 
 function isEmptyOrNotSystem({ role, content }: Message): boolean {
   return role !== 'system' || content.length === 0
 }
 
-function decodeSystem(system: CountBody['system']): Message[] {
-  if (system === undefined) return []
+function decodeSystem(system: CountBody['system'] = []): Message {
   const blocks = toBlocks(system)
   const first = blocks[0]
   const isAttributed = typeof system !== 'string' && first?.type === 'text' && first.text.startsWith(attributionStart)
-  const content = (isAttributed ? blocks.slice(1) : blocks).flatMap((block) => decodeSystemBlock(block, ['system']))
-  return [{ role: 'system', content }]
+  const decode = (block: WireBlock) => (isAttributed && block === first ? [] : decodeSystemBlock(block, ['system']))
+  return { role: 'system', content: decodeBlocks(blocks, decode) }
 }
 
 // An agent writes its version and a fingerprint of the conversation into a block of its own, in front of
@@ -67,15 +85,26 @@ function decodeTurn(turn: WireTurn, index: number, signature: ThinkingSignature)
   const at = (block: number) => [...path, 'content', block]
   switch (role) {
     case 'system':
-      return { role, content: blocks.flatMap((block, position) => decodeSystemBlock(block, at(position))) }
+      return { role, content: decodeBlocks(blocks, (block, position) => decodeSystemBlock(block, at(position))) }
     case 'user':
-      return { role, content: blocks.flatMap((block, position) => decodeUserBlock(block, at(position))) }
-    case 'assistant':
-      return {
-        role,
-        content: blocks.flatMap((block, position) => decodeAssistantBlock(block, at(position), signature)),
-      }
+      return { role, content: decodeBlocks(blocks, (block, position) => decodeUserBlock(block, at(position))) }
+    case 'assistant': {
+      const decode = (block: WireBlock, position: number) => decodeAssistantBlock(block, at(position), signature)
+      return { role, content: decodeBlocks(blocks, decode) }
+    }
   }
+}
+
+/** The mark of a block that says nothing is kept in an empty text, until it is known which block stands before it. */
+function decodeBlocks<Decoded>(
+  blocks: readonly WireBlock[],
+  decode: (block: WireBlock, position: number) => readonly Decoded[],
+): (Decoded | TextBlock)[] {
+  return blocks.flatMap((block, position): readonly (Decoded | TextBlock)[] => {
+    const decoded = decode(block, position)
+    const mark = decoded.length === 0 ? decodeMark(block) : {}
+    return mark.cacheBreakpoint === undefined ? decoded : [{ kind: 'text', text: '', ...mark }]
+  })
 }
 
 function toBlocks(content: string | readonly WireBlock[]): readonly WireBlock[] {
@@ -147,13 +176,21 @@ function putResultsFirst(message: Message): Message {
   return { role: message.role, content: [...results, ...message.content.filter(({ kind }) => kind !== 'tool-result')] }
 }
 
+/** A turn that is to be continued carries no mark, and neither does what a turn that is over loses at its end. */
+function canCarry(messages: readonly Message[]): CanCarry {
+  const last = messages.at(-1)
+  const isContinued = last?.role === 'assistant' && last.content.every(({ kind }) => kind !== 'tool-call')
+  const isBlank = (block: Block) => last?.role === 'assistant' && block.kind === 'text' && block.text.trimEnd() === ''
+  return (block, index) => index < messages.length - 1 || (!isContinued && !isBlank(block))
+}
+
 /**
  * A final assistant turn is the beginning of the answer: a template cannot
  * continue it from white space, and the model would rarely write on after it.
  * One that holds a call is over, as is one that ends in it: there is no way to
  * write on behind a call, and without the call it would be another turn.
  */
-function finishFinalTurn(messages: readonly Message[]): Conversation {
+function finishFinalTurn(messages: readonly Message[]): Omit<Conversation, 'leadingMark'> {
   const last = messages.at(-1)
   if (last?.role !== 'assistant') return { messages, continuesFinalMessage: false }
   const content = [...last.content]

@@ -2,6 +2,7 @@ import { ApiError } from '../../../core/error.ts'
 import type { JsonSchema, Tool, ToolChoice } from '../../../core/generation.ts'
 import { fieldError, shorten, wordFault } from '../error.ts'
 import { decodeMark } from './cache-marks.ts'
+import { addMark } from './carry-marks.ts'
 import type { WireTool, WireToolChoice } from './tool-schema.ts'
 
 /**
@@ -13,7 +14,13 @@ import type { WireTool, WireToolChoice } from './tool-schema.ts'
  */
 export function decodeTools(wire: readonly WireTool[]): Tool[] {
   const decoded = wire.map(decodeTool)
-  const tools = decoded.filter((tool) => tool !== null)
+  const tools: Tool[] = []
+  for (const [index, tool] of decoded.entries()) {
+    const last = tools.at(-1)
+    // What is kept up to a tool that is left out ends at the one before it; before the first one stands nothing.
+    if (tool !== null) tools.push(tool)
+    else if (last !== undefined) tools[tools.length - 1] = addMark(last, decodeMark(wire[index] ?? {}))
+  }
   if (tools.length === 0) refuseServerTool(wire)
   refuseDuplicates(decoded)
   return tools
@@ -37,7 +44,7 @@ function decodeTool(wire: WireTool, index: number): Tool | null {
       isStrict: false,
       schemaPath: ['tools', index],
       input: 'json',
-      ...decodeMark(wire.cache_control),
+      ...decodeMark(wire),
     }
   }
   const type = shorten(wire.type)
@@ -67,7 +74,7 @@ function decodeCustomTool(wire: WireTool, index: number): Tool {
   }
   const { description = '', strict: isStrict = false } = wire
   const schemaPath = [...path, 'custom', 'input_schema']
-  return { name, description, parameters, isStrict, schemaPath, input: 'json', ...decodeMark(wire.cache_control) }
+  return { name, description, parameters, isStrict, schemaPath, input: 'json', ...decodeMark(wire) }
 }
 
 function checkName(name: string, index: number): void {

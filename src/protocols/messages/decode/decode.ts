@@ -76,7 +76,7 @@ function decodePrompt(body: CountBody, outputTokensMax: number | null, signature
   const conversation = decodeConversation(body, signature)
   const declared = decodeTools(body.tools ?? [])
   const toolChoice = decodeToolChoice(body.tool_choice, declared)
-  const { tools, messages } = applyCacheMarks(body, { tools: declared, messages: conversation.messages })
+  const { tools, messages } = applyCacheMarks(body, { tools: declared, ...conversation })
   const lastUserTurn = messages.findLast(({ role }) => role === 'user')
   const thinking = decodeThinking(body.thinking, {
     effort: body.output_config?.effort,
