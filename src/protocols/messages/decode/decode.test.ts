@@ -254,6 +254,18 @@ test('a thread is refused with the code its clients act upon, whatever else the 
   failure({ ...least, ...continued }, protocol.count.decodeShaped)
 })
 
+test('a conversation that is to be compacted is refused, in a count too', () => {
+  for (const decodeShaped of [undefined, protocol.count.decodeShaped]) {
+    const error = failure({ ...least, compaction: { type: 'summarize' } }, decodeShaped)
+    equal(pathOf(error), 'compaction')
+    ok(error.message.startsWith('compaction: '))
+  }
+  for (const compaction of [{}, { type: null }, { instructions: 'Be brief.' }, null]) {
+    decode({ compaction })
+    protocol.count.decodeShaped({ ...least, compaction })
+  }
+})
+
 test('max_tokens 0 fills the cache and excludes what needs an answer', () => {
   equal(decode({ max_tokens: 0 }).request.outputTokensMax, 0)
   equal(decode({ max_tokens: 0, thinking: { type: 'adaptive' } }).request.outputTokensMax, 0)

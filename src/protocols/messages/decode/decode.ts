@@ -33,6 +33,7 @@ type CountShape = { readonly isManaged: boolean }
 export function decodeGeneration(body: unknown, signature: ThinkingSignature): ShapedRequest {
   const parsed = parseBody(messagesBodySchema, body, wordFault)
   refuseThread(parsed)
+  refuseCompaction(parsed)
   refuseUnservable(parsed)
   const isStream = parsed.stream ?? false
   if (parsed.max_tokens === 0) checkPrewarm(parsed)
@@ -56,6 +57,7 @@ export function decodeGeneration(body: unknown, signature: ThinkingSignature): S
 export function decodeCount(body: unknown, signature: ThinkingSignature): ShapedCount {
   const parsed = parseBody(countBodySchema, body, wordFault)
   refuseThread(parsed)
+  refuseCompaction(parsed)
   const { request } = decodePrompt(parsed, null, signature)
   const shape: CountShape = { isManaged: parsed.context_management !== undefined }
   return { request, shape }
@@ -131,6 +133,13 @@ function refuseThread({ thread }: CountBody): void {
     { code: 'invalid-request', path, fault: 'unsupported-field', detail: 'thread-unsupported' },
     message,
   )
+}
+
+/** It asks for a summary of the whole conversation in place of an answer, which an answer could be taken for. */
+function refuseCompaction({ compaction = {} }: CountBody): void {
+  if (isAbsent(compaction['type'])) return
+  const text = 'conversations are not compacted here; ask for a summary in a message'
+  throw fieldError(['compaction'], 'unsupported-field', text)
 }
 
 function refuseServerCalls({ mcp_servers: servers = [] }: CountBody): void {

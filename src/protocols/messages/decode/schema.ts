@@ -51,6 +51,7 @@ const promptFields = {
   context_management: optional(objectSchema),
   mcp_servers: optional(z.array(z.unknown())),
   thread: z.unknown().optional(),
+  compaction: optional(objectSchema),
   speed: optional(z.string()),
 }
 
@@ -87,7 +88,6 @@ export const messagesBodySchema = z.object({
   workspace_id: optional(z.string()),
   betas: optional(z.array(z.string())),
   anthropic_beta: optional(z.array(z.string())),
-  compaction: optional(objectSchema),
   safeguards: optional(objectSchema),
   tags: optional(objectSchema),
   data_flow: optional(objectSchema),
