@@ -16,7 +16,7 @@ export type ServedModel = {
   readonly description: string
   /** Release date of the id, constant across restarts. */
   readonly createdAtMs: number
-  /** Prompt and answer together. */
+  /** Prompt and answer together; an answer has one token at least. */
   readonly windowTokens: number
   readonly outputTokensMax: number
   /** Null, or left out, where no end is announced. */

@@ -60,7 +60,7 @@ async function overfill(service: Service, windowTokens: number, { format, failur
   const tokens = windowTokens + 1
   const messages: Readonly<Record<Format, string>> = {
     chat: `This model's maximum context length is ${windowTokens} tokens. However, your messages resulted in ${tokens} tokens. Please reduce the length of the messages.`,
-    messages: `prompt is too long: ${tokens} tokens > ${windowTokens} maximum`,
+    messages: `prompt is too long: ${tokens} tokens > ${windowTokens - 1} maximum`,
   }
   const answer = await ask(service, paths[format], { body: bodyOf(await textOf(service, tokens), false) })
   failures.check(`one token too many, ${format}`, () => {

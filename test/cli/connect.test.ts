@@ -201,7 +201,7 @@ describe('the sizes that clients are given', () => {
   test('are those that the service at the address tells, with room for the prompt', async (t) => {
     const data = ['hal-1.0', 'clarke-1.0', 'tycho-1.0'].map((id) => ({
       id,
-      max_input_tokens: 30_000,
+      context_length: 30_000,
       max_tokens: 30_000,
     }))
     const server = await startAnsweringServer({ data })

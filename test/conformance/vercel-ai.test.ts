@@ -173,7 +173,7 @@ for (const { name, format, model: create } of providers) {
       const { prompt: _, ...rest } = fields()
       const tooLong = await failure(generateText({ ...rest, messages: longMessages(40_000) }))
       equal(tooLong.statusCode, 400)
-      match(tooLong.message, format === 'chat' ? /maximum context length is 32768 tokens/ : /tokens > 32768 maximum/)
+      match(tooLong.message, format === 'chat' ? /maximum context length is 32768 tokens/ : /tokens > 32767 maximum/)
     })
   })
 }

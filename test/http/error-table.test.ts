@@ -232,7 +232,7 @@ for (const format of formats) {
         chat:
           `This model's maximum context length is 32768 tokens. However, your messages resulted in ${counted} tokens. ` +
           'Please reduce the length of the messages.',
-        messages: `prompt is too long: ${counted} tokens > 32768 maximum`,
+        messages: `prompt is too long: ${counted} tokens > 32767 maximum`,
       }
       const rows = readLedger(service.home).length
       for (const stream of [false, true]) {

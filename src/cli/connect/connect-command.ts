@@ -170,7 +170,7 @@ export function modelsOfService(config: Config, weights: readonly LoadedWeights[
 }
 
 const listSchema = z.object({
-  data: z.array(z.object({ id: z.string(), max_input_tokens: z.number(), max_tokens: z.number() })),
+  data: z.array(z.object({ id: z.string(), context_length: z.number(), max_tokens: z.number() })),
 })
 
 /** Long enough for an address on the other side of the world. */
@@ -185,7 +185,7 @@ export async function withSizesAt(models: OfferedModel[], address: string, key: 
     return models.map((model) => {
       const told = data.find(({ id }) => id === model.id)
       if (told === undefined) return model
-      return { ...model, windowTokens: told.max_input_tokens, outputTokensMax: told.max_tokens }
+      return { ...model, windowTokens: told.context_length, outputTokensMax: told.max_tokens }
     })
   } catch {
     // Whatever is wrong with the address or the key, the proof says it better.

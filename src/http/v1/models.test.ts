@@ -37,7 +37,7 @@ suite('model', () => {
     assert.equal(entry['created'], 1793836800)
     assert.equal(entry['created_at'], '2026-11-05T00:00:00Z')
     assert.deepEqual([entry['object'], entry['type'], entry['owned_by']], ['model', 'model', 'organization'])
-    assert.deepEqual([entry['max_input_tokens'], entry['max_tokens']], [125_000, 64_000])
+    assert.deepEqual([entry['max_input_tokens'], entry['max_tokens']], [124_999, 64_000])
   })
 
   test('the capabilities of a listed model follow the features of its engine', () => {

@@ -54,7 +54,8 @@ export function encodeModel(model: ServedModel, features: ReadonlySet<Feature>):
     deprecated_at: timeOf(model.lifecycle?.deprecatedAtMs),
     retires_at: timeOf(model.lifecycle?.retiresAtMs),
     line: null,
-    max_input_tokens: model.windowTokens,
+    // One token of the window is left to the answer.
+    max_input_tokens: model.windowTokens - 1,
     max_tokens: model.outputTokensMax,
     // No name for the window has prevailed; these are the ones that clients look for.
     context_length: model.windowTokens,

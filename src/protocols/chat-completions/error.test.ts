@@ -71,6 +71,10 @@ suite('errors', () => {
       param: 'messages',
       code: 'context_length_exceeded',
     })
+    assert.equal(
+      encode({ code: 'context-exceeded', inputTokens: 125000, windowTokens: 125000 }).message,
+      "This model's maximum context length is 125000 tokens. However, your messages resulted in 125000 tokens, which leaves no room for an answer. Please reduce the length of the messages.",
+    )
     const available = ['hal-1.0', 'clarke-1.0', 'tycho-1.0']
     assert.deepEqual(encode({ code: 'model-not-found', model: 'gpt-4o', available }), {
       status: 404,

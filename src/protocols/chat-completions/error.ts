@@ -159,11 +159,12 @@ function describeMessage({ reason, message }: ApiError, requestId: RequestId): s
   }
 }
 
-/** Agents look for phrases of this sentence before they shorten a conversation; it must not change. */
+/** Agents look for phrases of this sentence before they shorten a conversation; they must not change. */
 function wordContext(inputTokens: number, windowTokens: number): string {
+  const cause = inputTokens === windowTokens ? ', which leaves no room for an answer' : ''
   return (
     `This model's maximum context length is ${windowTokens} tokens. However, your messages resulted in ` +
-    `${inputTokens} tokens. Please reduce the length of the messages.`
+    `${inputTokens} tokens${cause}. Please reduce the length of the messages.`
   )
 }
 

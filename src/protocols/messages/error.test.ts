@@ -57,7 +57,7 @@ test('a failure of ours says nothing of its cause', () => {
 
 test('key phrases that agents match are exact', () => {
   const context: ApiErrorReason = { code: 'context-exceeded', inputTokens: 131_072, windowTokens: 125_000 }
-  equal(encode(context).error.message, 'prompt is too long: 131072 tokens > 125000 maximum')
+  equal(encode(context).error.message, 'prompt is too long: 131072 tokens > 124999 maximum')
   const model: ApiErrorReason = { code: 'model-not-found', model: 'gpt-5', available: ['hal-1.0', 'clarke-1.0'] }
   equal(
     encode(model).error.message,

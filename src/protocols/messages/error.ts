@@ -78,7 +78,8 @@ function encodeDetails(reason: ApiErrorReason): Json {
 function wordReason(reason: ApiErrorReason, message: string): string {
   switch (reason.code) {
     case 'context-exceeded':
-      return `prompt is too long: ${reason.inputTokens} tokens > ${reason.windowTokens} maximum`
+      // One token of the window is left to the answer.
+      return `prompt is too long: ${reason.inputTokens} tokens > ${reason.windowTokens - 1} maximum`
     case 'model-not-found':
       return wordModel(reason.model, reason.available)
     case 'unsupported-feature':

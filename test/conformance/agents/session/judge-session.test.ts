@@ -46,7 +46,7 @@ test('a warning in the debug log counts unless it is known to be about something
   const lines = [
     '2026-11-22T00:00:00Z [DEBUG] Stream started',
     '2026-11-22T00:00:00Z [ERROR] Failed to save config with lock: Error: ENOENT',
-    '2026-11-22T00:00:00Z [ERROR] API error: 400 prompt is too long: 1200000 tokens > 1000000 maximum',
+    '2026-11-22T00:00:00Z [ERROR] API error: 400 prompt is too long: 1200000 tokens > 999999 maximum',
   ]
   deepEqual(protocolWarnings(lines), [])
   const bad = '2026-11-22T00:00:00Z [WARN] Error streaming, falling back to non-streaming mode'

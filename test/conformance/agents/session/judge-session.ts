@@ -28,7 +28,7 @@ const besides = [
 ]
 
 /** The refusal that the plan has the service make, in the client's log. */
-const intended = /prompt is too long: 1200000 tokens > 1000000 maximum/
+const intended = /prompt is too long: 1200000 tokens > 999999 maximum/
 
 /** Whatever a debug log warns of that is not known to be about something else. */
 export function protocolWarnings(lines: readonly string[]): string[] {
