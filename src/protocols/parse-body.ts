@@ -16,6 +16,24 @@ export function anyInteger(fault: string) {
   return integer.meta({ type: 'integer' })
 }
 
+/** A JSON object that is handed on as it came: a copy of zod's would lose a key that is named `__proto__`. */
+export function objectOf<Member extends z.ZodType>(member: Member, fault: string) {
+  const object = z.custom<Record<string, z.output<Member>>>().check(({ value, issues }) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+      issues.push({ code: 'invalid_type', expected: 'record', input: value, message: fault })
+      return
+    }
+    for (const [key, content] of Object.entries(value)) {
+      const [issue] = member.safeParse(content).error?.issues ?? []
+      if (issue === undefined) continue
+      issues.push({ ...issue, path: [key, ...issue.path], input: content } as z.core.$ZodRawIssue)
+    }
+  })
+  // For the formats' description, which would otherwise say that anything will do.
+  const { $schema: _, ...described } = z.toJSONSchema(member, { io: 'input' })
+  return object.meta({ type: 'object', additionalProperties: described })
+}
+
 /** Words a fault the way a format's users know it. */
 export type FaultWording = (path: ErrorPath, fault: FieldFault, text: string) => string
 

@@ -72,6 +72,11 @@ suite('sampling', () => {
     assert.deepEqual(refusalOf({ logit_bias: { hello: 1 } }), ['logit_bias.hello', 'value'])
   })
 
+  test('a key that is named __proto__ is checked like any other', () => {
+    assert.deepEqual(refusalOf({ logit_bias: JSON.parse('{"__proto__":1}') }), ['logit_bias.__proto__', 'value'])
+    assert.deepEqual(refusalOf({ metadata: JSON.parse('{"__proto__":5}') }), ['metadata.__proto__', 'type'])
+  })
+
   test('any whole seed becomes an unsigned 32-bit number, small ones unchanged', () => {
     fc.assert(
       fc.property(

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { anyInteger } from '../../parse-body.ts'
+import { anyInteger, objectOf } from '../../parse-body.ts'
 
 /** One of the given words. Anything but a string is a fault of type, not of value. */
 export function choice<const Values extends readonly [string, ...string[]]>(values: Values) {
@@ -11,4 +11,4 @@ export function integer(min: number = -Infinity, max: number = Infinity) {
 }
 
 /** Any JSON object, its key order kept. */
-export const jsonObject = z.record(z.string(), z.unknown())
+export const jsonObject = objectOf(z.unknown(), 'expected an object')

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { efforts } from '../../../core/generation.ts'
-import { optional } from '../../parse-body.ts'
+import { objectOf, optional } from '../../parse-body.ts'
 import { choice, integer, jsonObject } from './field-schema.ts'
 import { messageSchema } from './message-schema.ts'
 import { toolFields } from './tool-schema.ts'
@@ -28,8 +28,7 @@ const responseFormat = z.looseObject({
   schema: optional(jsonObject),
 })
 
-const metadata = z
-  .record(z.string(), z.string().max(512))
+const metadata = objectOf(z.string().max(512), 'expected an object')
   .refine((pairs) => Object.keys(pairs).length <= 16, 'expected at most 16 pairs')
   .refine((pairs) => Object.keys(pairs).every((key) => key.length <= 64), 'expected keys of at most 64 characters')
 
@@ -44,9 +43,10 @@ const samplingFields = {
   seed: optional(integer()),
   n: optional(integer(1, choicesMax)),
   logit_bias: optional(
-    z
-      .record(z.string(), z.number().min(-100).max(100))
-      .refine((biases) => Object.keys(biases).length <= biasesMax, `expected at most ${biasesMax} tokens`),
+    objectOf(z.number().min(-100).max(100), 'expected an object').refine(
+      (biases) => Object.keys(biases).length <= biasesMax,
+      `expected at most ${biasesMax} tokens`,
+    ),
   ),
   logprobs: boolean,
   top_logprobs: optional(integer(0, 20)),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { optional } from '../../parse-body.ts'
+import { objectOf, optional } from '../../parse-body.ts'
 import { listTags, wordUnknownTag } from '../error.ts'
 
 export function oneOf<const Values extends readonly [string, ...string[]]>(values: Values) {
@@ -17,7 +17,7 @@ export function tagged<
 }
 
 /** A JSON object whose keys keep their order. */
-export const objectSchema = z.record(z.string(), z.unknown(), { error: 'Input should be an object' })
+export const objectSchema = objectOf(z.unknown(), 'Input should be an object')
 
 export const cacheControlSchema = optional(z.object({ type: oneOf(['ephemeral']), ttl: optional(oneOf(['5m', '1h'])) }))
 

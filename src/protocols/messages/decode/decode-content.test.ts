@@ -150,6 +150,13 @@ test('arguments of a call keep the order of their keys', () => {
   ])
 })
 
+test('arguments of a call keep a key that is named __proto__', () => {
+  const input: unknown = JSON.parse('{"a":1,"__proto__":{"b":2}}')
+  const call = { type: 'tool_use', id: 'call_x', name: 'look', input }
+  const [decoded] = decode({ role: 'user', content: 'a' }, { role: 'assistant', content: [call] })[1]!.content
+  equal(decoded?.kind === 'tool-call' && decoded.arguments, '{"a":1,"__proto__":{"b":2}}')
+})
+
 test('a tool result may lack content and may be an error', () => {
   deepEqual(decodeResult(undefined), { kind: 'tool-result', toolCallId: 'call_1', isError: false, content: [] })
   deepEqual(decodeResult(null, null).content, [])
