@@ -70,7 +70,10 @@ export const errorExplanations: Readonly<Record<ApiErrorCode, ErrorExplanation>>
     fault: 'caller',
     examples: [
       plain({ code: 'invalid-request', path: ['messages'], fault: 'missing' }, 'Field required'),
-      apart(field(path, 'type', ''), field(path, 'type', 'Input should be a string or an array of content blocks')),
+      apart(
+        field(path, 'type', 'expected a string or an array of content parts'),
+        field(path, 'type', 'Input should be a string or an array of content blocks'),
+      ),
       apart(
         field(['temperature'], 'value', 'expected number to be <=2'),
         field(['temperature'], 'value', 'Input should be less than or equal to 1'),

@@ -264,6 +264,27 @@ suite('wrong types', () => {
     })
   }
 
+  test('a field that may be one of several types is told with what it may be', () => {
+    const either = 'expected a string or an object.'
+    const cases: readonly (readonly [Fields, string])[] = [
+      [
+        { messages: [{ role: 'user', content: null }] },
+        "Invalid type for 'messages[0].content': expected a string or an array of content parts.",
+      ],
+      [
+        { messages: [{ role: 'assistant', content: 5 }] },
+        "Invalid type for 'messages[0].content': expected a string or an array of content parts.",
+      ],
+      [{ stop: 5 }, "Invalid type for 'stop': expected a string or an array of strings."],
+      [{ guided_json: [] }, `Invalid type for 'guided_json': ${either}`],
+      [{ tool_choice: 5 }, `Invalid type for 'tool_choice': ${either}`],
+      [{ function_call: true }, `Invalid type for 'function_call': ${either}`],
+    ]
+    for (const [fields, message] of cases) {
+      assert.throws(() => protocol.decode(minimal(fields)), { message })
+    }
+  })
+
   const outOfRange: Fields = {
     max_tokens: 0,
     max_completion_tokens: -1,

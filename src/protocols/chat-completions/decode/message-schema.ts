@@ -25,7 +25,7 @@ const contentPart = z.looseObject({ type: choice(partTypes) }).pipe(
   ]),
 )
 
-const content = z.union([z.string(), z.array(contentPart)])
+const content = z.union([z.string(), z.array(contentPart)], { error: 'expected a string or an array of content parts' })
 
 // A call that is replayed names a tool; every service of this format refuses other names than a tool can have.
 const functionCall = z.looseObject({ name: toolName, arguments: optional(z.string()) })

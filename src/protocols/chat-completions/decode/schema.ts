@@ -39,7 +39,7 @@ const samplingFields = {
   top_p: optional(z.number().min(0).max(1)),
   presence_penalty: optional(z.number().min(-2).max(2)),
   frequency_penalty: optional(z.number().min(-2).max(2)),
-  stop: optional(z.union([z.string(), z.array(z.string())])),
+  stop: optional(z.union([z.string(), z.array(z.string())], { error: 'expected a string or an array of strings' })),
   seed: optional(integer()),
   n: optional(integer(1, choicesMax)),
   logit_bias: optional(
@@ -101,7 +101,7 @@ const honouredExtensions = {
   include_stop_str_in_output: boolean,
   add_generation_prompt: boolean,
   continue_final_message: boolean,
-  guided_json: optional(z.union([z.string(), jsonObject])),
+  guided_json: optional(z.union([z.string(), jsonObject], { error: 'expected a string or an object' })),
   json_schema: optional(jsonObject),
   usage: optional(z.looseObject({ include: boolean })),
 }

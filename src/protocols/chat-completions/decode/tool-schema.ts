@@ -30,12 +30,16 @@ const tool = z.looseObject({
 const named = optional(z.looseObject({ name: z.string() }))
 const toolReference = z.looseObject({ type: z.string(), function: named, custom: named })
 
-const toolChoice = z.union([
-  z.string(),
-  toolReference.extend({
-    allowed_tools: optional(z.looseObject({ mode: choice(['auto', 'required']), tools: z.array(toolReference) })),
-  }),
-])
+const choiceFault = { error: 'expected a string or an object' }
+const toolChoice = z.union(
+  [
+    z.string(),
+    toolReference.extend({
+      allowed_tools: optional(z.looseObject({ mode: choice(['auto', 'required']), tools: z.array(toolReference) })),
+    }),
+  ],
+  choiceFault,
+)
 
 export const toolFields = {
   // Eight times the format's own limit of 128 tools, which users of several MCP servers exceed.
@@ -43,7 +47,7 @@ export const toolFields = {
   tool_choice: optional(toolChoice),
   parallel_tool_calls: optional(z.boolean()),
   functions: optional(z.array(functionDefinition).max(1024)),
-  function_call: optional(z.union([z.string(), z.looseObject({ name: z.string() })])),
+  function_call: optional(z.union([z.string(), z.looseObject({ name: z.string() })], choiceFault)),
 }
 
 export type WireTool = z.output<typeof tool>
