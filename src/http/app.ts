@@ -162,6 +162,11 @@ export async function refusePath(parts: HttpParts, request: FastifyRequest): Pro
   if (path.startsWith('/v1/')) await authenticate(parts, request, null)
   const wayOn = formats.map((format) => findWayOn(format, path)).find((found) => found !== null)
   if (wayOn !== undefined && wayOn !== null) throw new ApiError({ code: 'unsupported-endpoint' }, wayOn)
+  const route = formats.flatMap(({ routes }) => routes).find((known) => path === `${known.path}/`)
+  if (route !== undefined) {
+    const text = `There is nothing at this address. Remove the slash at its end: POST ${route.path}.`
+    throw new ApiError({ code: 'unknown-url' }, text)
+  }
   const bases = formats.map(({ baseHint }) => baseHint).join(', ')
   throw new ApiError({ code: 'unknown-url' }, `There is nothing at this address. ${bases}.`)
 }

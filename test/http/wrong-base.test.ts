@@ -75,6 +75,17 @@ describe('no spelling of a path is put right', () => {
     })
   }
 
+  test('a slash at the end is told', async () => {
+    for (const path of [...Object.values(paths), '/v1/messages/count_tokens']) {
+      for (const spelling of [`${path}/`, `${path}/?beta=true`]) {
+        const answer = await ask(service, spelling, { body: bodyFor('messages') })
+        const message = `There is nothing at this address. Remove the slash at its end: POST ${path}.`
+        checkError(answer, path === paths.chat ? 'chat' : 'messages', { ...notFound, code: 'unknown_url', message })
+        equal((await ask(service, spelling, { key: null, body: {} })).status, 401)
+      }
+    }
+  })
+
   // Sent as bytes, because a client library would resolve the dots itself.
   for (const path of ['/v1/x/../messages', '/v1/x/%2e%2e/messages', '/v1/./messages', '/healthz/../v1/messages']) {
     test(path, async () => {
