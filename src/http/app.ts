@@ -72,7 +72,7 @@ export function createApp(parts: HttpParts): FastifyInstance {
     stopWatching()
     await door.bodies.close()
   })
-  const routes = routeTable(door)
+  const routes = withHeads(routeTable(door))
   for (const [path, handlers] of Object.entries(routes)) addRoute(app, parts, path, handlers)
   addManagementRoutes(app, door)
   addSsoRoutes(app, door)
@@ -111,6 +111,15 @@ function routeTable(parts: Door): Readonly<Record<string, Handlers>> {
     [auditKeysPath]: { GET: auditKeysRoute(parts) },
     [reportsPath]: { POST: cspReportsRoute(parts) },
   }
+}
+
+/** What can be read answers HEAD too, as GET (RFC 9110, 9.1); the server leaves the body out. */
+function withHeads(routes: Readonly<Record<string, Handlers>>): Readonly<Record<string, Handlers>> {
+  const entries = Object.entries(routes).map(([path, handlers]) => {
+    const { GET } = handlers
+    return [path, GET === undefined ? handlers : { ...handlers, HEAD: GET }] as const
+  })
+  return Object.fromEntries(entries)
 }
 
 const takesBody: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])

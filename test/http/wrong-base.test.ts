@@ -161,6 +161,23 @@ describe('the rest of the surface', () => {
     }
   })
 
+  test('HEAD is answered as GET is, without the body', async () => {
+    for (const path of ['/v1/models', '/v1/models/hal-1.0', '/v1/models/none', '/healthz', '/readyz', '/status.json']) {
+      const got = await ask(service, path)
+      const told = await ask(service, path, { method: 'HEAD' })
+      deepEqual([told.status, told.text], [got.status, ''])
+      for (const name of ['content-type', 'content-length']) equal(told.headers.get(name), got.headers.get(name), path)
+    }
+    equal((await ask(service, '/v1/models', { method: 'HEAD', key: null })).status, 401)
+  })
+
+  test('a route for GET says that it has HEAD too', async () => {
+    for (const path of ['/v1/models', '/v1/models/hal-1.0', '/healthz']) {
+      const answer = await ask(service, path, { body: {} })
+      deepEqual([answer.status, answer.headers.get('allow')], [405, 'GET, HEAD'])
+    }
+  })
+
   test('any query string is let through', async () => {
     for (const path of ['/v1/models?beta=true', '/v1/models/hal-1.0?x=%zz&y']) {
       equal((await ask(service, path)).status, 200)
