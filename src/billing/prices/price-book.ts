@@ -9,10 +9,10 @@ import { readPrices } from './prices.ts'
 
 export interface PriceBook {
   /**
-   * The price of a request that is admitted at that time; null where there is none and none is needed. Throws
-   * `UnusablePrice` where the row in force is unsound: neither the price before it nor none is what was meant.
+   * The price of a request that is admitted at that time, for no organization that of whoever has none of their own; null
+   * where there is none and none is needed. Throws `UnusablePrice` where the row in force is unsound: neither the price before it nor none is what was meant.
    */
-  find(organizationId: OrganizationId, model: string, atMs: number): PriceInForce | null
+  find(organizationId: OrganizationId | null, model: string, atMs: number): PriceInForce | null
 }
 
 /** A request is refused rather than billed wrongly. Its cause names the row. */

@@ -3,6 +3,7 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { createApiKey, revokeApiKey } from '../../../src/accounts/api-keys.ts'
+import { setPrice } from '../../../src/billing/prices/prices.ts'
 import { raiseBudget, setBudget } from '../../../src/limits/settings/budget-settings.ts'
 import { openMemoryDatabase } from '../../harness/databases/memory-database.ts'
 import { openManagementService, type Answer, type ManagementService } from '../../harness/management-service.ts'
@@ -10,6 +11,17 @@ import { addRequest, createCompany, type Company } from './world.ts'
 
 const operator = { kind: 'operator' } as const
 const own = { host: 'localhost:8080', origin: 'http://localhost:8080', 'sec-fetch-site': 'same-origin' }
+
+type ShownRates = { readonly input: number }
+type ShownPrice = {
+  readonly model: string
+  readonly current: { readonly rates: ShownRates } | null
+  readonly announced: readonly { readonly rates: ShownRates | null; readonly from: string }[]
+}
+type PublicPrice = { readonly model: string; readonly announced: readonly { readonly rates: ShownRates | null }[] }
+
+const ratesOf = (input: number | null) =>
+  input === null ? null : { input, cacheRead: 0, cacheWriteShort: input, cacheWriteLong: input, output: input }
 
 describe('the portal of a key', () => {
   let service: ManagementService
@@ -83,6 +95,42 @@ describe('the portal of a key', () => {
     deepEqual(await shown(), [[250, 9, new Date(untilMs).toISOString()]])
     clock.advance(60_000)
     deepEqual(await shown(), [[100, 9, null]])
+  })
+
+  test('announces what its requests will really cost, and not every price that was set', async () => {
+    const { organizationId } = company
+    const { accounts, clock } = service
+    const hourMs = 3_600_000
+    const set = (whose: typeof organizationId | null, input: number | null, effectiveAtMs: number | null = null) =>
+      setPrice({ ...accounts, currency: 'USD' }, operator, {
+        organizationId: whose,
+        model: 'hal-1.0',
+        rates: ratesOf(input),
+        effectiveAtMs,
+      })
+    const shown = async () => {
+      const { prices } = (await ask('GET', '')).body as { readonly prices: readonly ShownPrice[] }
+      const { current, announced } = prices.find(({ model }) => model === 'hal-1.0') ?? {}
+      const later = announced?.map(({ rates, from }) => [rates?.input ?? null, Date.parse(from)])
+      return { now: current?.rates.input ?? null, later }
+    }
+    await set(null, 1_000_000)
+    await set(organizationId, 500_000)
+    clock.advance(20_000)
+    const now = clock.nowMs()
+    // Nothing changes by it: the own price counts then.
+    await set(null, 9_000_000, now + hourMs)
+    deepEqual(await shown(), { now: 500_000, later: [] })
+    await set(organizationId, null, now + 2 * hourMs)
+    deepEqual(await shown(), { now: 500_000, later: [[9_000_000, now + 2 * hourMs]] })
+    await set(null, null, now + 3 * hourMs)
+    const free = [null, now + 3 * hourMs]
+    deepEqual(await shown(), { now: 500_000, later: [[9_000_000, now + 2 * hourMs], free] })
+    const general = (await service.ask({ path: '/api/v1/public/prices' })).body['data'] as readonly PublicPrice[]
+    deepEqual(
+      general.find(({ model }) => model === 'hal-1.0')?.announced.map(({ rates }) => rates?.input ?? null),
+      [9_000_000, null],
+    )
   })
 
   test('opens no other route', async () => {

@@ -34,8 +34,12 @@ const rates = z.strictObject({
 
 const price = z.strictObject({
   model,
-  current: z.strictObject({ rates, since: time }).nullable(),
-  announced: z.array(z.strictObject({ rates: rates.nullable(), from: time })),
+  current: z.strictObject({ rates, since: time }).nullable().describe('Null where nothing is charged.'),
+  announced: z
+    .array(
+      z.strictObject({ rates: rates.nullable().describe('Null where nothing is charged from then on.'), from: time }),
+    )
+    .describe('Each later moment from which on requests of the key cost something else.'),
 })
 
 export const portalAnswer = z

@@ -2,8 +2,8 @@ import type { z } from 'zod'
 import { listBudgets } from '../../../limits/settings/budget-settings.ts'
 import { raisedMax } from '../../../limits/settings/setting.ts'
 import { readBudgetUse } from '../../../inference/read-spent.ts'
+import { findPriceCourse } from '../../../billing/prices/price-course.ts'
 import { readPrices } from '../../../billing/prices/prices.ts'
-import type { Price } from '../../../billing/prices/price.ts'
 import { queryUsage, type UsageRow } from '../../../billing/usage/query-usage.ts'
 import type { LedgerCursor } from '../../../billing/ledger/ledger-scan.ts'
 import { listLedger, type LedgerPage } from '../../../billing/ledger/list-ledger.ts'
@@ -87,22 +87,16 @@ async function readBudgets({ accounts }: RouteParts, { organizationId, apiKeyId,
   )
 }
 
+/** What the key's requests cost: the general price and the organization's own are worked into one. */
 async function readOwnPrices({ accounts }: RouteParts, { organizationId }: ApiKeyPrincipal) {
   const nowMs = accounts.clock.nowMs()
-  const prices = (await readPrices(accounts.db, accounts.currency)).filter(
-    (price) => price.fault === null && (price.organizationId === null || price.organizationId === organizationId),
-  )
+  const prices = await readPrices(accounts.db, accounts.currency)
   return modelIds.map((model) => {
-    const known = prices.filter((price) => price.model === model)
-    const latest = (whose: Price['organizationId']) =>
-      known.findLast((price) => price.organizationId === whose && price.effectiveAtMs <= nowMs)
-    const own = latest(organizationId)
-    const current = own?.rates ? own : latest(null)
-    const announced = known.filter(({ effectiveAtMs }) => effectiveAtMs > nowMs)
+    const { current, announced } = findPriceCourse(prices, { organizationId, model, nowMs })
     return {
       model,
-      current: current?.rates ? { rates: current.rates, since: toTime(current.effectiveAtMs) } : null,
-      announced: announced.map(({ rates, effectiveAtMs }) => ({ rates, from: toTime(effectiveAtMs) })),
+      current: current?.rates ? { rates: current.rates, since: toTime(current.fromMs) } : null,
+      announced: announced.map(({ rates, fromMs }) => ({ rates, from: toTime(fromMs) })),
     }
   })
 }

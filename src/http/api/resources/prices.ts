@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { previewPrice } from '../../../billing/prices/preview-price.ts'
 import { toMicrosText } from '../../../core/money.ts'
 import type { Price } from '../../../billing/prices/price.ts'
+import { findPriceCourse, type PriceStep } from '../../../billing/prices/price-course.ts'
 import { notFound } from '../../../core/permission.ts'
 import {
   ForeignCurrency,
@@ -98,7 +99,7 @@ const publicPrice = z
   .strictObject({
     model,
     current: publicRates.nullable().describe('Null where requests cost nothing.'),
-    announced: z.array(publicRates),
+    announced: z.array(publicRates).describe('Each later moment from which on requests cost something else.'),
   })
   .meta({ id: 'PublicPrice' })
 
@@ -108,15 +109,12 @@ function describePublicly(
   which: (typeof modelIds)[number],
   nowMs: number,
 ): z.input<typeof publicPrice> {
-  const own = prices
-    .filter((known) => known.model === which)
-    .toSorted((one, other) => (placeOf(one) < placeOf(other) ? -1 : 1))
-  const shown = ({ rates: asked, effectiveAtMs }: Price) => ({ rates: asked, effectiveAt: toTime(effectiveAtMs) })
-  const current = own.findLast(({ effectiveAtMs }) => effectiveAtMs <= nowMs)
+  const { current, announced } = findPriceCourse(prices, { organizationId: null, model: which, nowMs })
+  const shown = ({ rates: asked, fromMs }: PriceStep) => ({ rates: asked, effectiveAt: toTime(fromMs) })
   return {
     model: which,
-    current: current === undefined || current.rates === null ? null : shown(current),
-    announced: own.filter(({ effectiveAtMs }) => effectiveAtMs > nowMs).map(shown),
+    current: current === null || current.rates === null ? null : shown(current),
+    announced: announced.map(shown),
   }
 }
 
@@ -163,9 +161,8 @@ export const priceRoutes: readonly Route[] = [
     async work({ parts: { accounts, management } }) {
       if (!management.arePricesPublic) throw notFound()
       const prices = await readPrices(accounts.db, accounts.currency)
-      const general = prices.filter(({ organizationId: whose, fault }) => whose === null && fault === null)
       const nowMs = accounts.clock.nowMs()
-      return { currency: accounts.currency, data: modelIds.map((which) => describePublicly(general, which, nowMs)) }
+      return { currency: accounts.currency, data: modelIds.map((which) => describePublicly(prices, which, nowMs)) }
     },
   }),
   defineRoute({
