@@ -1,7 +1,7 @@
 // What the dashboard writes figures, times and addresses with, and reads streams by; no browser is needed for it.
 
 import { deepEqual, equal, throws } from 'node:assert/strict'
-import { suite, test } from 'node:test'
+import { mock, suite, test } from 'node:test'
 import fc from 'fast-check'
 import { ticksUpTo } from '../../web/src/charts/ticks.ts'
 import {
@@ -19,6 +19,7 @@ import { formatAgo, formatInstant, formatUntil } from '../../web/src/format/time
 import { isName } from '../../web/src/api/passkey.ts'
 import { maxNow, sharesOf } from '../../web/src/app/budgets/budget-words.ts'
 import { wordsOfAction } from '../../web/src/app/audit/action-words.ts'
+import { priceInForce } from '../../web/src/app/prices/price-in-force.ts'
 import { requestsHref, requestsSearch, toFilter } from '../../web/src/app/requests/requests-search.ts'
 import { day, flag, oneOf, searchCodec, text } from '../../web/src/lib/search-codec.ts'
 import { readEvents } from '../../web/src/lib/wire.ts'
@@ -26,6 +27,24 @@ import { rangeOf } from '../../web/src/pages/usage/search.ts'
 import { tickOf } from '../../web/src/pages/usage/metrics.ts'
 
 const dollars = { currency: 'USD' }
+
+test('of two prices for one moment the later made one is in force', () => {
+  const of = (id: string, createdAt: string) => ({
+    id,
+    organizationId: null,
+    model: 'hal-1.0',
+    currency: 'USD',
+    effectiveAt: '2027-01-01T00:00:00.000Z',
+    rates: { input: 1, cacheRead: 1, cacheWriteShort: 1, cacheWriteLong: 1, output: 1 },
+    createdAt,
+    fault: null,
+  })
+  const prices = [of('price_1', '2026-12-01T00:00:00.000Z'), of('price_2', '2026-12-01T00:00:00.001Z')]
+  // The clock of whoever looks at the page says what has begun.
+  mock.timers.enable({ apis: ['Date'], now: Date.parse('2027-01-02T00:00:00Z') })
+  equal(priceInForce(prices, null)('hal-1.0')?.id, 'price_2')
+  mock.timers.reset()
+})
 
 suite('money', () => {
   test('is written from micros without passing through a float', () => {

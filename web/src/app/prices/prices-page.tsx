@@ -15,7 +15,7 @@ import { Badge, Card, Grid, KeyValue, Page as Frame, StateTag } from '../../kit/
 import { Table, type Column } from '../../kit/table.tsx'
 import { Calculator } from './calculator.tsx'
 import { kinds, type RateName } from './kinds.ts'
-import { priceInForce } from './price-in-force.ts'
+import { newestFirst, priceInForce } from './price-in-force.ts'
 import { PriceDrawer } from './price-drawer.tsx'
 
 /** What requests cost, as an organization pays it; without one, all prices of the installation. */
@@ -101,7 +101,7 @@ type HistoryProps = {
 }
 
 function History({ prices, isOfAll, mayChange, onWithdraw }: HistoryProps) {
-  const sorted = prices.toSorted((one, other) => Date.parse(other.effectiveAt) - Date.parse(one.effectiveAt))
+  const sorted = prices.toSorted(newestFirst)
   const rate = (price: Price, field: RateName) =>
     price.rates === null ? 'ends' : formatMoney(String(price.rates[field]), { currency: price.currency })
   const isToCome = ({ effectiveAt }: Price) => Date.parse(effectiveAt) > Date.now()
