@@ -89,8 +89,8 @@ function describeAsker(asker: Asker): string {
 }
 
 /**
- * Finds in which part somebody asks for a route, and that they may use it at all, before its query and its body are
- * looked at. What the route's work finds it checks again, for itself.
+ * Finds in which part somebody asks for a route, and that they may use it at all, before its body and what else its query
+ * has are looked at. What the route's work finds it checks again, for itself.
  */
 export async function authorize(
   parts: Pick<RouteParts, 'accounts'>,
@@ -123,15 +123,17 @@ type Wanted = {
 /**
  * Finds whether a person asks as a member of an organization or by their role in the installation.
  *
- * The organization is that of what is asked for. Where nothing names one it is the person's first, unless they have a
- * role in the installation. That role counts too where the membership alone would not do, and first where what the
+ * The organization is that of what is asked for. Where nothing names one it is the person's first that lets them do it,
+ * unless they have a role in the installation. That role counts too where the membership alone would not do, and first where what the
  * installation does is more than what the organization does for itself.
  */
 function partOf({ principal, memberships }: Session, { permission, scope, target, params }: Wanted): Principal {
   const named = target?.organizationId ?? (params['organizationId'] as OrganizationId | undefined) ?? null
   if (scope === 'installation' || (named === null && principal.role !== null)) return principal
-  const [first] = memberships
-  const member = named === null ? first : memberships.find(({ organizationId }) => organizationId === named)
+  const member =
+    named === null
+      ? (memberships.find((one) => reaches(one.principal, permission)) ?? memberships[0])
+      : memberships.find(({ organizationId }) => organizationId === named)
   if (member === undefined) return principal
   if (principal.role === null) return member.principal
   const isFirst = installationFirst.has(permission) && may(principal, permission, member)
@@ -164,22 +166,31 @@ async function requireAccess(
   params: Record<string, unknown>,
 ): Promise<void> {
   if (target !== null) return requirePermission(principal, permission, target)
+  const id = params['organizationId'] as OrganizationId | undefined
   switch (scope) {
     case 'installation':
       // That there is an installation is no secret, so nothing is hidden here.
       if (may(principal, permission, { organizationId: null })) return
       throw new ApiError({ code: 'permission-denied' }, `This needs the permission ${permission}, of the installation.`)
     case 'own':
-      return requireReach(principal, permission, organizationOf(principal))
+      if (id === undefined) return requireReach(principal, permission, organizationOf(principal))
+      return requireInOrganization(parts, principal, permission, id)
     case 'organization':
-    case 'subject': {
-      const id = params['organizationId'] as OrganizationId
-      requireReach(principal, permission, id)
-      // Who belongs to an organization was found together with it, and reaches no other.
-      const isKnown = scope === 'subject' || organizationOf(principal) !== null
-      if (!isKnown) await requireOrganization(parts.accounts.db, id)
-    }
+      return requireInOrganization(parts, principal, permission, id as OrganizationId)
+    case 'subject':
+      requireReach(principal, permission, id as OrganizationId)
   }
+}
+
+async function requireInOrganization(
+  { accounts }: Pick<RouteParts, 'accounts'>,
+  principal: Principal,
+  permission: Permission,
+  id: OrganizationId,
+): Promise<void> {
+  requireReach(principal, permission, id)
+  // Who belongs to an organization was found together with it, and reaches no other.
+  if (organizationOf(principal) === null) await requireOrganization(accounts.db, id)
 }
 
 /** Throws unless the permission reaches the organization, or at least some of its projects. */

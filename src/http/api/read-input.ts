@@ -1,10 +1,12 @@
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { ApiError, invalidRequest } from '../../core/error.ts'
+import type { OrganizationId } from '../../core/ids.ts'
 import { notFound } from '../../core/permission.ts'
 import type { Bodies } from '../bodies/bodies.ts'
 import { formatPath, InvalidFields } from './problem.ts'
 import type { Route } from './route.ts'
+import { organizationId } from './schemas.ts'
 
 export const bodyBytesMax = 65_536
 /** Under this name all bodies of the management API share the budget of one key. */
@@ -16,6 +18,19 @@ export function readParams({ params }: Pick<Route, 'params'>, request: FastifyRe
   const result = params.safeParse(rest === undefined ? named : { ...named, tile: rest })
   if (result.success && areIds(request)) return result.data
   throw notFound()
+}
+
+/** The organization that the query of a route of one's own names. An id that cannot be one is told as in a path. */
+export function readAskedOrganization(
+  { scope, query }: Pick<Route, 'scope' | 'query'>,
+  request: FastifyRequest,
+): { readonly organizationId?: OrganizationId } {
+  const { organizationId: text } = request.query as Readonly<Record<string, unknown>>
+  const isTaken = scope === 'own' && query !== null && Object.hasOwn(query.shape, 'organizationId')
+  if (!isTaken || text === undefined) return {}
+  const id = organizationId.safeParse(text)
+  if (!id.success) throw notFound()
+  return { organizationId: id.data }
 }
 
 /** Whether what a path names can be anybody's: no id has a character that PostgreSQL could not even be asked for. */

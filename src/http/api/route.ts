@@ -46,7 +46,8 @@ export type Call<Params, Query, Body> = {
  *     organization   the one in its path, which must be there
  *     subject        the one in its path, which must have what the body names: the work looks for both at once
  *     installation   no organization: the permission must reach the whole installation
- *     own            the principal's own organization, or the installation for who belongs to none
+ *     own            the organization that the query names as `organizationId`, where the route takes one; else the
+ *                    principal's own, or the installation for who belongs to none
  *     a function     what the path names, found first; null is not there
  */
 export type Scope =

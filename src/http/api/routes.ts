@@ -15,7 +15,7 @@ import { describeApi, openApiPath } from './openapi.ts'
 import { noteReading } from './note-reading.ts'
 import { NotedReadings } from './noted-readings.ts'
 import { answerHeaders } from './problem.ts'
-import { createQueryReader, readBody, readParams } from './read-input.ts'
+import { createQueryReader, readAskedOrganization, readBody, readParams } from './read-input.ts'
 import { alertRoutes } from './resources/limits/alerts.ts'
 import { auditSinkRoutes } from './resources/audit/audit-sinks.ts'
 import { channelRoutes } from './resources/alerts/channels.ts'
@@ -184,7 +184,8 @@ function createHandler(parts: Door, watched: Pick<Asked, 'attempts' | 'events' |
     const session = asker !== null && 'session' in asker ? asker.session : null
     if (route.method !== 'GET' && (asker === null || session !== null)) browser.requireSameOrigin()
     const params = readParams(route, request)
-    const principal = asker === null ? anonymous : await authorize(management, asker, route, params)
+    const named = { ...params, ...readAskedOrganization(route, request) }
+    const principal = asker === null ? anonymous : await authorize(management, asker, route, named)
     const query = readQuery(request)
     const body = await readBody(route, request, parts.bodies)
     refuseVouched(route, session)

@@ -3,6 +3,7 @@
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { afterEach, beforeEach, describe, test } from 'node:test'
 import { recordRestore } from '../../../src/accounts/audit/restores.ts'
+import { createRole } from '../../../src/accounts/custom-roles.ts'
 import { createMember, removeMember, setMemberRole } from '../../../src/accounts/members.ts'
 import { beginSession } from '../../../src/accounts/sign-in/sessions.ts'
 import type { MemberId, OrganizationId } from '../../../src/core/ids.ts'
@@ -171,18 +172,22 @@ onEachDatabase(({ open }) => {
       equal(await statusOf(person, 'projects'), 401)
     })
 
-    test('is that of the organization in the path, for a member of several', async () => {
+    /** Makes somebody an owner of another organization too. */
+    async function joinAnother(person: SignedInPerson) {
+      // The memberships of a person are in the order in which they were made.
+      service.clock.advance(1_000)
       const other = await createCompany(service.accounts)
-      const person = await signIn('auditor')
-      const { userId } = person.user
-      const joined = {
-        organizationId: other.organizationId,
-        email: 'both@example.org',
-        name: 'Both',
-        role: 'owner',
-      } as const
+      const { organizationId } = other
+      const joined = { organizationId, email: 'both@example.org', name: 'Both', role: 'owner' } as const
       const memberId = await createMember(service.accounts, operator, joined)
+      const { userId } = person.user
       await service.db.updateTable('members').set({ user_id: userId }).where('id', '=', memberId).execute()
+      return { other, memberId }
+    }
+
+    test('is that of the organization in the path, for a member of several', async () => {
+      const person = await signIn('auditor')
+      const { other, memberId } = await joinAnother(person)
       const rename = (organizationId: OrganizationId) => {
         const path = `/api/v1/organizations/${organizationId}`
         return ask(person, path, { method: 'PATCH', body: { name: 'Renamed' } })
@@ -200,6 +205,43 @@ onEachDatabase(({ open }) => {
         rows.map(({ actor }) => actor),
         [memberId],
       )
+    })
+
+    test('is that of the organization whose prices are asked for, for a member of several', async () => {
+      const person = await signIn('auditor')
+      const { other } = await joinAnother(person)
+      const elsewhere = await createCompany(service.accounts)
+      for (const { organizationId } of [company, other, elsewhere]) {
+        const rates = { input: 1, cacheRead: 1, cacheWriteShort: 1, cacheWriteLong: 1, output: 1 }
+        const body = { organizationId, model: 'hal-1.0', rates }
+        equal((await service.ask({ method: 'POST', path: '/api/v1/prices', key: service.key, body })).status, 201)
+      }
+      const whose = async (organizationId: string, headers: SignedInPerson['headers'] = person.headers) => {
+        const answer = await service.ask({ path: `/api/v1/prices?organizationId=${organizationId}`, headers })
+        if (answer.status !== 200) return answer.status
+        return (answer.body['data'] as { readonly organizationId: string }[]).map((price) => price.organizationId)
+      }
+      for (const { organizationId } of [company, other]) deepEqual(await whose(organizationId), [organizationId])
+      const ofCompany = { 'x-api-key': await service.createKey('owner', company.organizationId) }
+      for (const asker of [person.headers, ofCompany]) {
+        for (const id of [elsewhere.organizationId, 'org_nowhere', 'nothing']) equal(await whose(id, asker), 404, id)
+      }
+      const ofAll = { 'x-api-key': service.key }
+      deepEqual(await whose(other.organizationId, ofAll), [other.organizationId])
+      equal(await whose('org_nowhere', ofAll), 404)
+    })
+
+    test('of any organization is enough for what is about none, for a member of several', async () => {
+      const person = await signIn('admin')
+      const { organizationId } = company
+      const part = { base: 'admin', permissions: ['members:read'] } as const
+      const roleId = await createRole(service.accounts, operator, { organizationId, name: 'Members only', ...part })
+      await setMemberRole(service.accounts, operator, { organizationId, id: company.members.admin.memberId }, roleId)
+      const paths = ['/api/v1/prices', '/api/v1/tiers', '/api/v1/permissions', '/api/v1/organizations']
+      const statuses = async () => Promise.all(paths.map(async (path) => (await ask(person, path)).status))
+      deepEqual(await statuses(), [403, 403, 403, 403])
+      await joinAnother(person)
+      deepEqual(await statuses(), [200, 200, 200, 200])
     })
 
     test('is that of the installation where somebody sets limits who belongs to both, and stands against the others', async () => {

@@ -127,10 +127,19 @@ export const organizationsQuery = queryOptions({
   queryFn: ({ signal }) => readAll((after) => api('GET /api/v1/organizations', { query: given(after) }, { signal })),
 })
 
-export const pricesQuery = queryOptions({
-  queryKey: ['prices'],
-  queryFn: ({ signal }) => readAll((after) => api('GET /api/v1/prices', { query: given(after) }, { signal })),
-})
+/** The prices of everyone and an organization's own; for null, all of the installation. */
+export const pricesQuery = (organizationId: string | null) =>
+  queryOptions({
+    queryKey: ['prices', organizationId],
+    queryFn: ({ signal }) =>
+      readAll((after) =>
+        api(
+          'GET /api/v1/prices',
+          { query: { ...given(after), ...(organizationId !== null && { organizationId }) } },
+          { signal },
+        ),
+      ),
+  })
 
 type LedgerQuery = QueryOf<'GET /api/v1/organizations/{organizationId}/ledger'>
 export type LedgerFilter = Omit<LedgerQuery, 'after' | 'limit'>

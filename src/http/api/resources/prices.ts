@@ -142,11 +142,18 @@ export const priceRoutes: readonly Route[] = [
     scope: 'own',
     summary: 'List the prices of everyone and one’s own, by when they are in force',
     params: nowhere,
-    query: pageQuery.extend({ model: model.optional() }),
+    query: pageQuery.extend({
+      model: model.optional(),
+      organizationId: organizationId
+        .optional()
+        .describe('Whose own prices are listed, for people in several organizations and for the installation.'),
+    }),
     answer: pageOf(price),
-    async work({ parts, principal, query: { model: which, ...query } }) {
+    async work({ parts, principal, query: { model: which, organizationId: whose, ...query } }) {
       const listed = await listPrices(parts.accounts, principal)
-      const prices = listed.filter((item) => which === undefined || item.model === which)
+      const prices = listed
+        .filter((item) => which === undefined || item.model === which)
+        .filter((item) => whose === undefined || item.organizationId === null || item.organizationId === whose)
       return toPage(pageOfAll(prices, query, placeOf), show)
     },
   }),

@@ -20,7 +20,7 @@ import { PriceDrawer } from './price-drawer.tsx'
 
 /** What requests cost, as an organization pays it; without one, all prices of the installation. */
 export function PricesPage({ organizationId }: { readonly organizationId: string | null }) {
-  const query = useQuery(pricesQuery)
+  const query = useQuery(pricesQuery(organizationId))
   const isOfAll = organizationId === null
   const [isOpen, setOpen] = useState(false)
   const [withdrawn, setWithdrawn] = useState<Price | null>(null)
@@ -34,11 +34,8 @@ export function PricesPage({ organizationId }: { readonly organizationId: string
   return (
     <Frame title={isOfAll ? 'All prices' : 'Prices'} actions={set}>
       <Loaded query={query} what="The prices">
-        {(all) => {
-          const prices = all.filter(
-            (price) => isOfAll || price.organizationId === null || price.organizationId === organizationId,
-          )
-          return prices.length === 0 ? (
+        {(prices) =>
+          prices.length === 0 ? (
             <Empty action={set}>
               {reason === null ? 'No prices. Requests are recorded without a cost.' : 'This service does not charge.'}
             </Empty>
@@ -49,7 +46,7 @@ export function PricesPage({ organizationId }: { readonly organizationId: string
               <History prices={prices} isOfAll={isOfAll} mayChange={reason === null} onWithdraw={setWithdrawn} />
             </>
           )
-        }}
+        }
       </Loaded>
       {isOpen && <PriceDrawer organizationId={organizationId} onClose={() => setOpen(false)} />}
       {withdrawn !== null && <Withdraw price={withdrawn} onClose={() => setWithdrawn(null)} />}

@@ -109,7 +109,7 @@ export function BudgetDrawer({ organizationId, budget, onClose }: Props) {
 /** Nothing is said to who may not see prices. */
 function Unpriced({ organizationId }: { readonly organizationId: string }) {
   const enabled = useReason(organizationId, 'prices:read') === null
-  const prices = useQuery({ ...pricesQuery, enabled }).data
+  const prices = useQuery({ ...pricesQuery(organizationId), enabled }).data
   if (prices === undefined) return null
   const priceOf = priceInForce(prices, organizationId)
   const models = modelIds.filter((model) => !priceOf(model)?.rates)

@@ -30,7 +30,7 @@ export function PriceLines({
 }) {
   const currency = useCurrency()
   const mayReadPrices = useReason(organizationId, 'prices:read') === null
-  const { data: prices, isLoading } = useQuery({ ...pricesQuery, enabled: mayReadPrices })
+  const { data: prices, isLoading } = useQuery({ ...pricesQuery(organizationId), enabled: mayReadPrices })
   const since = prices?.find(({ id }) => id === charge.priceId)?.effectiveAt
   if (charge.costMicros === null) return <p>There was no price for this model then, so the request cost nothing.</p>
   const columns: readonly Column<Line>[] = [
