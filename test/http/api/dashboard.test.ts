@@ -190,15 +190,16 @@ onEachDatabase(({ open }) => {
       equal((await dataOf(within('ledger?q=req_nothing'))).length, 0)
     })
 
-    test('is explained by lines that add up to its charge, and by the times it took', async () => {
-      const rates = { input: 7, cacheRead: 1, cacheWriteShort: 9, cacheWriteLong: 20, output: 51 }
-      const effectiveAtMs = service.clock.nowMs() + 60_000
-      const price = await setPrice({ ...service.accounts, currency: 'USD' }, operator, {
+    const setTestPrice = () =>
+      setPrice({ ...service.accounts, currency: 'USD' }, operator, {
         organizationId: null,
         model: 'clarke-1.0',
-        effectiveAtMs,
-        rates,
+        effectiveAtMs: service.clock.nowMs() + 60_000,
+        rates: { input: 7, cacheRead: 1, cacheWriteShort: 9, cacheWriteLong: 20, output: 51 },
       })
+
+    test('is explained by lines that add up to its charge, and by the times it took', async () => {
+      const price = await setTestPrice()
       const { apiKey } = await createKey({ name: 'laptop' })
       const tokens = {
         input_uncached: 3,
@@ -224,9 +225,27 @@ onEachDatabase(({ open }) => {
       )
       const sum = lines.reduce((total, { costMicros }) => total + Math.round(Number(costMicros) * 1e6), 0)
       equal(sum, Math.round(Number((body['charge'] as { costMicros: string }).costMicros) * 1e6))
-      equal(body['savedMicros'], '0.0012')
+      deepEqual([body['savedMicros'], body['roundingMicros']], ['0.0012', null])
       deepEqual([body['apiKeyName'], body['projectName']], ['laptop', 'Default'])
       deepEqual([body['queueMs'], body['promptMs'], body['answerMs']], [2, 1, 9])
+    })
+
+    test('has no lines where it failed, and tells what an older charge was rounded by', async () => {
+      const { id: price_id } = await setTestPrice()
+      const whose = { ...company, apiKeyId: 'key_any' } as const
+      const told = async (fields: Parameters<typeof addRequest>[2]) => {
+        const body = await read(`/api/v1/requests/${await addRequest(service.accounts, whose, fields)}`)
+        const lines = body['lines'] as readonly { readonly costMicros: string }[]
+        const { costMicros } = body['charge'] as { readonly costMicros: string }
+        return [costMicros, lines.map((line) => line.costMicros), body['roundingMicros'], body['savedMicros']]
+      }
+      const failed = { outcome: 'failed', reason: 'service-stopping', cost_micros: 0, cost_rest_picos: 0 } as const
+      deepEqual(await told({ price_id, ...failed }), ['0', [], null, null])
+      // Costs were once rounded to whole micro-units, and such rows have no rest.
+      const lines = ['0.000021', '0.000002', '0.000009', '0.5712']
+      const rounded = { output: 11_200, cost_rest_picos: null }
+      deepEqual(await told({ price_id, ...rounded, cost_micros: 1 }), ['1', lines, '0.428768', '0.000012'])
+      deepEqual(await told({ price_id, ...rounded, cost_micros: 0 }), ['0', lines, '-0.571232', '0.000012'])
     })
   })
 

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { AccountsParts } from '../../../accounts/parts.ts'
 import { findRecording, findRecordingTarget } from '../../../accounts/recordings/recordings.ts'
 import { countByHour } from '../../../billing/ledger/count-by-hour.ts'
+import { fromCostColumns } from '../../../billing/ledger/cost-columns.ts'
 import { findRequestTarget, readRequestRows, type LedgerRow } from '../../../billing/ledger/read-ledger.ts'
 import { dayMs, hourMs } from '../../../billing/usage/usage-columns.ts'
 import { bucketStarts, UnusableZone } from '../../../billing/usage/zone-buckets.ts'
@@ -57,8 +58,19 @@ const requestDetails = z
     queueMs: z.number().nullable().describe('From the admission until the request had its slot.'),
     promptMs: z.number().nullable().describe('From then until the first token of the answer.'),
     answerMs: z.number().nullable().describe('From then to the end.'),
-    lines: z.array(priceLine).describe('What the charge is made of: their costs add up to it. Empty without a price.'),
-    savedMicros: costMicros.nullable().describe('What the tokens that were read from the cache would have cost more.'),
+    lines: z
+      .array(priceLine)
+      .describe(
+        'What the charge is made of: their costs and `roundingMicros` add up to it. Empty without a price, and where the service failed the request, which costs nothing.',
+      ),
+    roundingMicros: costMicros
+      .nullable()
+      .describe(
+        'What the charge is more than its lines, or less, from when costs were rounded; null where it is neither.',
+      ),
+    savedMicros: costMicros
+      .nullable()
+      .describe('What the tokens that were read from the cache would have cost more; null where there are no lines.'),
     countSource: z
       .enum(['reported', 'estimated'])
       .nullable()
@@ -106,8 +118,9 @@ async function readNames(db: Database, { organization_id, api_key_id, project_id
 
 /** The lines of a bill, each of which is exact: a rate for a million tokens is a number of picos for one. */
 async function readPriceLines(db: Database, line: LedgerRow) {
-  const none = { lines: [], savedMicros: null }
-  if (line.price_id === null) return none
+  const none = { lines: [], roundingMicros: null, savedMicros: null }
+  const charged = fromCostColumns(line)
+  if (line.price_id === null || charged === null || line.outcome === 'failed') return none
   const price = await db.selectFrom('prices').selectAll().where('id', '=', line.price_id).executeTakeFirst()
   if (price === undefined) return none
   const short = line.input_cache_write - line.input_cache_write_long
@@ -118,11 +131,16 @@ async function readPriceLines(db: Database, line: LedgerRow) {
     ['inputCacheWriteLong', line.input_cache_write_long, price.cache_write_long],
     ['output', line.output, price.output],
   ] as const
-  const lines = rated.map(([kind, tokens, rateMicros]) => {
-    return { kind, tokens, rateMicros, costMicros: toMicrosText(BigInt(tokens) * BigInt(rateMicros)) }
-  })
+  const lines = rated
+    .filter(([, tokens]) => tokens > 0)
+    .map(([kind, tokens, rateMicros]) => ({ kind, tokens, rateMicros, picos: BigInt(tokens) * BigInt(rateMicros) }))
+  const rounding = charged - lines.reduce((sum, { picos }) => sum + picos, 0n)
   const saved = BigInt(line.input_cache_read) * BigInt(price.input - price.cache_read)
-  return { lines: lines.filter(({ tokens }) => tokens > 0), savedMicros: toMicrosText(saved) }
+  return {
+    lines: lines.map(({ picos, ...rest }) => ({ ...rest, costMicros: toMicrosText(picos) })),
+    roundingMicros: rounding === 0n ? null : toMicrosText(rounding),
+    savedMicros: toMicrosText(saved),
+  }
 }
 
 async function readRecordingState(

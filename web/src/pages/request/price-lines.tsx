@@ -23,7 +23,7 @@ const kinds: Readonly<Record<Line['kind'], string>> = {
 /** The lines of the service's own bill of this request, and what it would have cost without the cache. */
 export function PriceLines({
   organizationId,
-  details: { charge, lines, savedMicros },
+  details: { charge, lines, roundingMicros, savedMicros },
 }: {
   readonly organizationId: string
   readonly details: Details
@@ -53,6 +53,12 @@ export function PriceLines({
   return (
     <Stack>
       {lines.length > 0 && <Table name="Price lines" columns={columns} items={lines} keyOf={({ kind }) => kind} />}
+      {roundingMicros !== null && (
+        <p>
+          Rounding of older requests: <ExactMoney micros={roundingMicros} decimals={6} />.
+        </p>
+      )}
+      {charge.outcome === 'failed' && <p>The service failed this request, so it costs nothing.</p>}
       <p>
         <strong>
           Charge: <ExactMoney micros={charge.costMicros} decimals={6} />
