@@ -81,7 +81,7 @@ export type RetentionOptions = {
  * Deletes ledger rows that are older than `daysMax` whole days and belong to months that are invoiced, the oldest first.
  *
  * Only rows that are in the rollups and that the reconciliation has counted are deleted,
- * so that every sum outlives them. Returns how many were.
+ * so that every sum outlives them. What was said in their requests goes with them. Returns how many were.
  */
 export async function deleteOldRows(db: Database, { nowMs, daysMax, pause }: RetentionOptions): Promise<number> {
   const today = nowMs - (nowMs % dayMs)
@@ -102,7 +102,7 @@ async function deleteBatch(transaction: Transaction<Tables>, cutoffMs: number): 
   const progress = await (isPostgres(transaction) ? select.forUpdate() : select).executeTakeFirstOrThrow()
   const rows = await transaction
     .selectFrom('ledger')
-    .select(['sequence', 'at'])
+    .select(['sequence', 'at', 'request_id'])
     .where('sequence', '<=', Math.min(progress.rolled_up_to, progress.reconciled_to))
     .orderBy('sequence')
     .limit(rowsAtOnce)
@@ -116,6 +116,9 @@ async function deleteBatch(transaction: Transaction<Tables>, cutoffMs: number): 
     .updateTable('ledger_progress')
     .set({ deletable_to: last.sequence, kept_from: Math.max(progress.kept_from, cutoffMs) })
     .execute()
+  // Who may read what was said is told by the row: without it nobody could read or find it, and it would only lie there.
+  const requestIds = old.map(({ request_id: id }) => id)
+  await transaction.deleteFrom('recordings').where('request_id', 'in', requestIds).execute()
   await transaction.deleteFrom('ledger').where('sequence', '<=', last.sequence).execute()
   await transaction.updateTable('ledger_progress').set({ deletable_to: 0 }).execute()
   return old.length

@@ -176,6 +176,25 @@ onEachDatabase((database) => {
     await assert.rejects(db.deleteFrom('ledger').execute(), /append-only/, 'what is left is guarded as before')
   })
 
+  test('what was said in a request goes with its row, and is kept as long as that', async () => {
+    const all = await db.selectFrom('ledger').select(['request_id', 'at']).orderBy('sequence').execute()
+    const [old, recent] = [all[0], all.at(-1)]
+    assert.ok(old !== undefined && recent !== undefined)
+    for (const { request_id, at } of [old, recent]) {
+      const whose = { organization_id: 'org_1', project_id: 'proj_1' } as const
+      const row = { request_id, ...whose, at, ends_at: at + 30 * dayMs, state: 'too-large', bytes: 0 } as const
+      await db.insertInto('recordings').values(row).execute()
+    }
+    await rollUp(db)
+    await reconcile({ db, clock }, noPause)
+    assert.notEqual(await deleteOldRows(db, { nowMs, daysMax: 8, pause: noPause }), 0)
+    const left = await db.selectFrom('recordings').select('request_id').execute()
+    assert.deepEqual(
+      left.map(({ request_id: id }) => id),
+      [recent.request_id],
+    )
+  })
+
   test('the whole ledger is read once, in its order', async () => {
     const sequences: number[] = []
     for await (const page of readLedger(db)) sequences.push(...page.map(({ sequence }) => sequence))

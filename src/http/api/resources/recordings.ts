@@ -22,7 +22,9 @@ const days = z
   .int()
   .min(1)
   .max(recordingDaysMax)
-  .describe('How many days what is said is kept. What was kept before stays as long as was said then.')
+  .describe(
+    'How many days what is said is kept, and no longer than the request’s row in the ledger. What was kept before stays as long as was said then.',
+  )
 
 const settings = z
   .strictObject({
@@ -56,7 +58,7 @@ const block = z.strictObject({
 const recording = z
   .strictObject({
     state: recordingState,
-    endsAt: time.describe('When it is deleted.'),
+    endsAt: time.describe('When it is deleted, or before with the request’s row in the ledger.'),
     protocol: z.string().nullable().describe('The wire format; null, like all that follows, where nothing was kept.'),
     body: z.string().nullable().describe('The request as it came.'),
     answers: z
