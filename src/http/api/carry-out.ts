@@ -136,9 +136,17 @@ function answerOf(claim: Claim | null): StoredAnswer | null {
   return claim?.kind === 'known' ? claim.answer : null
 }
 
+/** Whether a route carries a request out once that is sent again under the same key. */
+export function takesIdempotencyKey({ method, hasOwnTransactions }: Pick<Route, 'method' | 'hasOwnTransactions'>) {
+  return method === 'POST' && hasOwnTransactions !== true
+}
+
 function readIdempotencyKey({ route, request }: Asked): string | null {
   const key = request.headers['idempotency-key']
   if (key === undefined || route.method !== 'POST') return null
+  // Whoever sends a key relies on it, and would send again what is then done twice.
+  if (!takesIdempotencyKey(route))
+    throw invalidRequest(null, null, 'This request takes no Idempotency-Key: sent again, it is carried out again.')
   if (typeof key === 'string' && /^[!-~]{1,255}$/.test(key)) return key
   throw invalidRequest(null, null, 'An Idempotency-Key has from 1 to 255 visible ASCII characters.')
 }

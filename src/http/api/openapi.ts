@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { statusOf } from './carry-out.ts'
+import { statusOf, takesIdempotencyKey } from './carry-out.ts'
 import { problemKinds } from './problem.ts'
 import { bodyBytesMax } from './read-input.ts'
 import type { Access, Route } from './route.ts'
@@ -30,7 +30,8 @@ const introduction = `Organizations, projects, members, keys, limits, budgets, p
 
 Bodies are JSON of ${bodyBytesMax / 1_024} KiB at most, without fields that are not described here. Errors are problem
 details (RFC 9457). What belongs to another organization is not found. Lists come in pages: \`next\` is given as
-\`after\`. A POST with an Idempotency-Key is carried out once within 24 hours, however often it is sent.`
+\`after\`. A POST with an Idempotency-Key is carried out once within 24 hours, however often it is sent; where the key is
+not among the parameters it is refused.`
 
 const securitySchemes = {
   bearer: { type: 'http', scheme: 'bearer', description: 'A management key, which begins with sk-odym-.' },
@@ -149,7 +150,8 @@ function describeAnswer(answer: Route['answer'], toSchema: (schema: z.ZodType, i
   return { description: 'OK', content: { 'application/json': { schema: toSchema(answer, 'output') } } }
 }
 
-function describeParameters({ params, query, method }: Route, schemas: Record<string, unknown>): unknown[] {
+function describeParameters(route: Route, schemas: Record<string, unknown>): unknown[] {
+  const { params, query } = route
   const idempotency = {
     name: 'Idempotency-Key',
     in: 'header',
@@ -160,7 +162,7 @@ function describeParameters({ params, query, method }: Route, schemas: Record<st
   return [
     ...parametersOf(params, 'path', schemas),
     ...(query === null ? [] : parametersOf(query, 'query', schemas)),
-    ...(method === 'POST' ? [idempotency] : []),
+    ...(takesIdempotencyKey(route) ? [idempotency] : []),
   ]
 }
 

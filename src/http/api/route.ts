@@ -80,7 +80,7 @@ type RouteFacts = {
   readonly isForVouched?: true
   /**
    * Begins transactions of its own, so that what it counts stays where it refuses; then no answer is kept for a request
-   * that is sent again.
+   * that is sent again, and one with an Idempotency-Key is refused.
    */
   readonly hasOwnTransactions?: true
 }

@@ -1,7 +1,8 @@
-import { deepEqual, equal, notEqual, ok } from 'node:assert/strict'
+import { deepEqual, equal, match, notEqual, ok } from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import { onEachDatabase } from '../../harness/databases/databases.ts'
 import { openManagementService, type Answer, type ManagementService } from '../../harness/management-service.ts'
+import { providerKey } from './sso-things.ts'
 import { createCompany, type Company } from './world.ts'
 
 const dayMs = 86_400_000
@@ -96,6 +97,24 @@ onEachDatabase((database) => {
     const rows = JSON.stringify(await service.db.selectFrom('stored_answers').selectAll().execute())
     equal(rows.includes(key), false)
     equal(rows.includes('sk-ody'), false)
+  })
+
+  test('a request that is carried out each time refuses an idempotency key', async () => {
+    const path = `/api/v1/organizations/${company.organizationId}/connections/saml`
+    const provider = {
+      entityId: 'https://idp.example.com/saml',
+      signInUrl: 'https://idp.example.com/sso',
+      certificates: [providerKey.certificate],
+    }
+    const body = { name: 'Entra', provider }
+    const headers = { 'idempotency-key': 'a' }
+    const refused = await service.ask({ method: 'POST', path, key: service.key, body, headers })
+    equal(refused.status, 400)
+    match(String(refused.body['detail']), /takes no Idempotency-Key/)
+    const connections = () => service.db.selectFrom('connections').select('id').execute()
+    deepEqual(await connections(), [])
+    equal((await service.ask({ method: 'POST', path, key: service.key, body })).status, 201)
+    equal((await connections()).length, 1)
   })
 
   test('a malformed idempotency key is refused', async () => {

@@ -87,6 +87,14 @@ describe('the description of the API', () => {
     }
   })
 
+  test('the description names an idempotency key where it is taken, and there alone', () => {
+    const taking = routes.filter(({ method, hasOwnTransactions }) => method === 'POST' && hasOwnTransactions !== true)
+    const named = operations().filter(({ operation }) =>
+      operation.parameters?.some((given) => given.in === 'header' && given.name === 'Idempotency-Key'),
+    )
+    deepEqual(new Set(named.map(({ name }) => name)), new Set(taking.map(({ method, path }) => `${method} ${path}`)))
+  })
+
   test('the description refers only to schemas that it has', () => {
     for (const [, kind = '', name = ''] of text.matchAll(/"#\/components\/(\w+)\/(\w+)"/g)) {
       const components = document.components as unknown as Record<string, Record<string, unknown>>

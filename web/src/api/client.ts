@@ -22,7 +22,7 @@ type Given<Name extends OperationName> = {
 
 export type AskOptions = {
   readonly signal?: AbortSignal | undefined
-  /** Under the same one a POST is carried out once, however often it is sent. */
+  /** Under the same one a POST is carried out once, however often it is sent; some take none, as their description says. */
   readonly idempotencyKey?: string
   /** What nobody asked for by a click keeps no session awake. */
   readonly isBackground?: boolean

@@ -21,7 +21,8 @@ type Settings<Answer> = {
 /**
  * A change that is shown as made only when the service has made it.
  *
- * One that is sent again because no answer came is carried out once: until it succeeds it has one idempotency key.
+ * One that is sent again because no answer came is carried out once: until it succeeds it has one idempotency key, for
+ * routes that take one.
  */
 export function useChange<Given, Answer>(
   work: (given: Given, options: AskOptions) => Promise<Answer>,

@@ -121,12 +121,8 @@ function SamlForm({ organizationId, onMade }: FormProps) {
   const [verifiesEmails, setVerifiesEmails] = useState(false)
   const [makesMembers, setMakesMembers] = useState(false)
   const change = useChange(
-    (body: NewSaml, options) =>
-      api(
-        'POST /api/v1/organizations/{organizationId}/connections/saml',
-        { params: { organizationId }, body },
-        options,
-      ),
+    (body: NewSaml) =>
+      api('POST /api/v1/organizations/{organizationId}/connections/saml', { params: { organizationId }, body }),
     { touches: [['connections', organizationId]], onDone: ({ id }) => onMade(id) },
   )
   const reason = hasAll('name', 'metadataUrl') ? null : somethingMissing

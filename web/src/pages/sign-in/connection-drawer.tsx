@@ -60,10 +60,10 @@ function addressesOf({ kind, redirectUri, logoutUri, metadataUri }: Connection) 
 
 function TestSignIn({ organizationId, connection }: OfConnection) {
   const reason = useReason(organizationId, 'connections:update')
-  const change = useChange(
-    (body: { readonly connectionId: string }, options) => api('POST /api/v1/me/identities', { body }, options),
-    { touches: [], onDone: ({ location }) => window.location.assign(location) },
-  )
+  const change = useChange((body: { readonly connectionId: string }) => api('POST /api/v1/me/identities', { body }), {
+    touches: [],
+    onDone: ({ location }) => window.location.assign(location),
+  })
   return (
     <Stack>
       <p>
