@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { loadConfig, readVariable } from '../config/load.ts'
+import { canAnswer } from '../core/engine.ts'
 import { replicaKinds, reportedKinds } from '../engines/remote/dialect.ts'
 import type { PoolStatus } from '../http/api/resources/installation/pool-schemas.ts'
 import { messageOf } from '../lib/message-of.ts'
@@ -34,8 +35,14 @@ async function drainCommand(args: string[], isDrained: boolean): Promise<void> {
     throw new UsageError(
       `pools ${isDrained ? 'drain' : 'undrain'} takes a pool and the address of one of its replicas.`,
     )
-  await (await requireService()).drainReplica(pool, address, isDrained)
-  console.log(isDrained ? `${address} is given nothing more.` : `${address} is given requests again.`)
+  const service = await requireService()
+  const isReady = (pools: readonly PoolStatus[]) => pools.some(({ name, state }) => name === pool && canAnswer(state))
+  const wasReady = isReady(await service.readPools())
+  const pools = await service.drainReplica(pool, address, isDrained)
+  if (!isDrained) return console.log(`${address} is given requests again.`)
+  const isLast = wasReady && !isReady(pools)
+  const waits = `No other one of ${pool} is left: requests wait until one is, ${loadConfig().server.queueSecondsMax} seconds at the most.`
+  console.log([`${address} is given nothing more.`, ...(isLast ? [waits] : [])].join('\n'))
 }
 
 async function rollCommand(args: string[]): Promise<void> {

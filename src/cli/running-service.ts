@@ -41,10 +41,14 @@ export class RunningService {
     return (await this.#ask(poolsAnswer, '/api/v1/pools')).data
   }
 
-  /** Gives a replica nothing more, or requests again. */
-  async drainReplica(pool: string, address: string, drain: boolean): Promise<void> {
+  /** Gives a replica nothing more, or requests again. Returns the pools as they are then. */
+  async drainReplica(pool: string, address: string, drain: boolean): Promise<PoolStatus[]> {
     const body = JSON.stringify({ address, drain })
-    await this.#ask(poolsAnswer, `/api/v1/pools/${encodeURIComponent(pool)}/drain`, { method: 'POST', body })
+    const { data } = await this.#ask(poolsAnswer, `/api/v1/pools/${encodeURIComponent(pool)}/drain`, {
+      method: 'POST',
+      body,
+    })
+    return data
   }
 
   /** Begins to replace the replicas that the service starts. */

@@ -86,7 +86,7 @@ test('a replica that fails is told to nobody but the operator', async () => {
 test('odyssey pools shows each replica, and drains one', async () => {
   const [first] = members
   match(await runCli(service, 'pools'), /big \(clarke-1\.0\): ready, window 2048 tokens/)
-  await runCli(service, 'pools', 'drain', 'big', first!.address)
+  equal(await runCli(service, 'pools', 'drain', 'big', first!.address), `${first!.address} is given nothing more.\n`)
   const states = async () => (await runningServiceOf(service.home).readPools())[0]?.replicas.map(({ state }) => state)
   deepEqual((await states())?.[0], 'draining')
   const before = first!.asked.length
@@ -96,6 +96,15 @@ test('odyssey pools shows each replica, and drains one', async () => {
   await runCli(service, 'pools', 'undrain', 'big', first!.address)
   await until(async () => (await states())?.[0] === 'up', 'It is not given requests again.')
   match((await tryCli(service, 'pools', 'drain', 'big', 'http://nowhere:1')).stderr, /\S/)
+})
+
+test('odyssey pools drain says when no replica is left', async () => {
+  const [first, second] = members
+  await runCli(service, 'pools', 'drain', 'big', first!.address)
+  match(await runCli(service, 'pools', 'drain', 'big', second!.address), /No other one of big is left: requests wait/)
+  match(await runCli(service, 'pools'), /big \(clarke-1\.0\): down/)
+  for (const { address } of members) await runCli(service, 'pools', 'undrain', 'big', address)
+  match(await runCli(service, 'pools'), /big \(clarke-1\.0\): ready/)
 })
 
 test('odyssey pools check proves a server, and says what is wrong with another', async () => {

@@ -256,6 +256,75 @@ describe('a pool whose replicas go away', () => {
     await again.close()
   })
 
+  it('lets what waits for one that is drained, and no other is left, go on waiting until it is given requests again', async () => {
+    const member = await openStandIn({ kind, model, slots: 1 })
+    const engine = await openPool([member])
+    const [replica] = engine.replicas
+    ok(replica !== undefined)
+    member.tokenMs = 100
+    const answers = [1, 2].map((number) => ask(engine, number))
+    await until(() => engine.status().waiting === 1, 'It does not wait.')
+    replica.drain(true)
+    deepEqual([engine.status().state, engine.reason], ['down', 'All of its replicas are drained.'])
+    answers.push(ask(engine, 3))
+    await Promise.race(answers)
+    // It is looked after meanwhile, which must not change that.
+    const looks = () => member.paths.length
+    const before = looks()
+    await until(() => looks() > before + 1, 'Nobody looks.')
+    deepEqual([replica.load.running, engine.status().waiting], [0, 1])
+    replica.drain(false)
+    for (const { usage } of await Promise.all(answers)) ok(usage.output > 0)
+    await engine.close()
+    await member.close()
+  })
+
+  it('refuses what has waited long enough for one that was drained, and what comes then at once', async () => {
+    const member = await openStandIn({ kind, model, slots: 1 })
+    const engine = await openPool([member], { readyWaitMsMax: 10_000 })
+    const [replica] = engine.replicas
+    ok(replica !== undefined)
+    member.tokenMs = 100
+    const first = ask(engine, 1)
+    const second = rejects(ask(engine, 2), isError('overloaded'))
+    await until(() => engine.status().waiting === 1, 'It does not wait.')
+    replica.drain(true)
+    await Promise.all([first, second])
+    await rejects(ask(engine, 3), isError('overloaded'))
+    deepEqual([engine.status().state, engine.status().waiting], ['down', 0])
+    replica.drain(false)
+    await ask(engine, 4)
+    await engine.close()
+    await member.close()
+  })
+
+  it('ends well an answer that goes on in a further request when its replica, the last one, is drained and comes back', async () => {
+    const member = await openStandIn({ kind, model })
+    const engine = await openPool([member])
+    const [replica] = engine.replicas
+    ok(replica !== undefined)
+    const [callToken = -1] = model.tokenize('<tool_call>')
+    const properties = { a: { type: 'integer' } }
+    const parameters = { type: 'object', properties, required: ['a'], additionalProperties: false }
+    const asked: Partial<EngineRequest> = {
+      tools: [{ name: 'f', description: '', parameters, isStrict: true, schemaPath: ['tools', 0], input: 'json' }],
+      sampling: { ...greedy, logitBias: [[callToken, 100]] },
+      outputTokensMax: 100,
+    }
+    member.promptTokenMs = 5
+    const proofs = member.asked.length
+    const answer = ask(engine, 1, asked)
+    await until(() => member.asked.length > proofs, 'It has not begun.')
+    replica.drain(true)
+    await until(() => engine.status().waiting === 1, 'It does not wait to go on.', 20_000)
+    const looks = member.paths.length
+    await until(() => member.paths.length > looks + 1, 'Nobody looks.')
+    replica.drain(false)
+    equal((await answer).blocks[0]?.kind, 'tool-call')
+    await engine.close()
+    await member.close()
+  })
+
   for (const [before, now] of [
     [4, 2],
     [2, 6],

@@ -68,7 +68,7 @@ export class PoolMembers<Remote extends ReplicaConnection> {
   readonly #budget = new RetryBudget()
   /** Those that could be given something when that was looked at last. */
   #lastUsable: ReadonlySet<PoolReplica<Remote>> = new Set()
-  /** All were let go of, and others are expected in their place. */
+  /** All were let go of or drained, and others are expected in their place, or the same ones back. */
   #expectsOthers = false
   #cancelExpecting = () => {}
   #isClosed = false
@@ -108,11 +108,20 @@ export class PoolMembers<Remote extends ReplicaConnection> {
     if (preparation !== 'ready') return preparation
     if (this.#usable.length > 0) return 'ready'
     // One that was not looked at yet may turn out well.
-    if (this.#membership.isUnsettled || (this.#expectsOthers && this.#staying.length > 0)) return 'loading'
+    if (this.#membership.isUnsettled || this.#loadsOthers) return 'loading'
     return this.#staying.every((replica) => this.#isOut(replica)) ? 'down' : 'loading'
   }
 
-  /** Whether requests wait although it is down: behind a name that stands for nothing others may come, and do once something waits. */
+  /** Whether there are others in the place of those that were let go of. One that was drained loads nothing while it is away. */
+  get #loadsOthers(): boolean {
+    if (!this.#expectsOthers || this.#staying.length === 0) return false
+    return this.#staying.every(({ isDraining }) => !isDraining)
+  }
+
+  /**
+   * Whether requests wait although it is down: behind a name that stands for nothing others may come, and do once something
+   * waits, and one that was drained comes back.
+   */
   get #isWorthWaiting(): boolean {
     if (this.state !== 'down' || this.#options.preparation() !== 'ready') return false
     return this.#expectsOthers || this.#membership.hasEmptyName
@@ -150,8 +159,11 @@ export class PoolMembers<Remote extends ReplicaConnection> {
 
   /** Why one of them is given nothing; null where nothing is wrong with any. */
   get reason(): string | null {
-    if (this.#staying.length === 0) return 'No replica was found by name.'
-    return this.replicas.find(({ health }) => health.reason !== null)?.health.reason ?? null
+    const staying = this.#staying
+    if (staying.length === 0) return 'No replica was found by name.'
+    const failed = this.replicas.find(({ health }) => health.reason !== null)
+    if (failed !== undefined) return failed.health.reason
+    return staying.every(({ isDraining }) => isDraining) ? 'All of its replicas are drained.' : null
   }
 
   /** The smallest window that any of them has. */
@@ -261,14 +273,15 @@ export class PoolMembers<Remote extends ReplicaConnection> {
 
   /**
    * Notes whether others are expected. Where the last ones are let go of that could be given something, those that come in
-   * their place may need a moment: what waits, or is to go on, waits for them as for replicas that load.
+   * their place may need a moment, and so does one that is drained to be replaced: what waits, or is to go on, waits for them
+   * as for replicas that load.
    */
   #look(usable: ReadonlySet<PoolReplica<Remote>>): void {
     const { clock, readyWaitMsMax } = this.#options
     const lost = [...this.#lastUsable].filter((replica) => !usable.has(replica))
     this.#lastUsable = usable
     if (usable.size > 0) return this.#expect(false)
-    if (!lost.some((replica) => this.#membership.isLeaving(replica))) return
+    if (!lost.some(({ isDraining }) => isDraining)) return
     this.#expect(true)
     this.#cancelExpecting = clock.after(readyWaitMsMax, () => {
       this.#expect(false)
@@ -292,9 +305,13 @@ export class PoolMembers<Remote extends ReplicaConnection> {
     return new PoolReplica({ settings, remote, sharedCache, clock, log, random, ...reports })
   }
 
-  /** Whether there is no use in waiting for it: one that is started here says nothing until it has loaded its weights. */
+  /**
+   * Whether it will not be there by itself soon: it is drained, or something is wrong with it. One that is started here says
+   * nothing until it has loaded its weights.
+   */
   #isOut(replica: PoolReplica<Remote>): boolean {
     const { state, reason } = replica.health
+    if (replica.isDraining) return true
     return reason !== null && !(state === 'proving' && this.#membership.restartsOf(replica) !== null)
   }
 
