@@ -70,6 +70,11 @@ export type RunTerms = {
    * PromptLongerThanExpected, and the request may be run once more, on terms that are made for its length.
    */
   readonly inputTokensMax?: number
+  /**
+   * Called where the engine took the request to wait by itself, when a copy of the model is given it; again each time that one
+   * is, be it for a further try or for what is still to come of the answer.
+   */
+  onPlaced?(): void
   /** Called with each event as soon as it is made, which may be long before anybody reads it. */
   onEvent?(event: GenerationEvent): void
 }
@@ -104,6 +109,8 @@ export type EngineStatus = {
   readonly running: number
   readonly waiting: number
   readonly slots: number | null
+  /** Generations that it takes beyond its slots, and lets wait by itself until it says that they are placed. */
+  readonly lookAhead?: number
   /** Generations that it can run beyond its slots, for whoever has none when these are taken. */
   readonly guestSlots?: number
   /**

@@ -47,6 +47,24 @@ test('no more requests run than there are slots, and the next begins when one ha
   assert.deepEqual([queue.running, queue.waiting], [2, 0])
 })
 
+test('what an engine takes beyond its slots waits until the engine has begun with it', () => {
+  const queue = createQueue({ slots: () => 1, lookAhead: () => 2 })
+  const tickets = ['a', 'b', 'c', 'd'].map((key) => enter(queue, key))
+  assert.deepEqual(statesOf(tickets), ['running', 'running', 'running', 'waiting'])
+  queue.begun(tickets[1]!)
+  clock.advance(2_000)
+  const { upcoming, ...rest } = queue.status()
+  assert.deepEqual(rest, { slots: 1, running: 1, waiting: 3, oldestWaitMs: 2_000 })
+  assert.deepEqual(
+    upcoming.map(({ requestId }) => requestId),
+    ['req_a', 'req_c', 'req_d'],
+  )
+  queue.leave(tickets[0]!)
+  assert.deepEqual(statesOf(tickets), ['gone', 'running', 'running', 'running'])
+  for (const ticket of tickets) queue.leave(ticket)
+  assert.deepEqual([queue.running, queue.waiting], [0, 0])
+})
+
 test('a request that is being prepared takes no slot', () => {
   const queue = createQueue({ slots: () => 1 })
   const slow = queue.enqueue(requestOf('slow'))

@@ -27,6 +27,11 @@ export type SlotQueueOptions = QueueLimits & {
   /** From 0 up to 1, to spread the tries of those who are refused. */
   random(): number
   slots(): number
+  /**
+   * Requests beyond the slots that the engine takes all the same, and lets wait by itself; none where it is left out. Nobody
+   * but the engine knows which of its requests wait: `begun` tells.
+   */
+  lookAhead?(): number
   /** Slots beyond those, for organizations that have none while others have taken all; none where it is left out. */
   guestSlots?(): number
 }
@@ -48,6 +53,8 @@ export class SlotQueue {
   readonly #order = new FairQueue<Ticket>()
   /** All that have no slot yet, in the order of their arrival. */
   readonly #waiting = new Set<Ticket>()
+  /** Those that the engine has, and has not begun with. */
+  readonly #ahead = new Set<Ticket>()
   readonly #shares = new SlotShares()
   readonly #runMs = new MovingMean()
   readonly #outputTokens = new MovingMean()
@@ -58,11 +65,11 @@ export class SlotQueue {
   }
 
   get running(): number {
-    return this.#running
+    return this.#running - this.#ahead.size
   }
 
   get waiting(): number {
-    return this.#waiting.size
+    return this.#waiting.size + this.#ahead.size
   }
 
   /**
@@ -73,7 +80,7 @@ export class SlotQueue {
    */
   mayBegin(owner: Owner): boolean {
     const { clock } = this.#options
-    const slots = this.#options.slots()
+    const slots = this.#places
     const guestSlots = this.#options.guestSlots?.() ?? 0
     if (this.#running < slots) return this.#shares.mayBegin(owner, slots, clock.monotonicMs(), guestSlots)
     return this.#running < slots + guestSlots && this.#shares.runningOf(owner.organizationId) === 0
@@ -118,6 +125,11 @@ export class SlotQueue {
     ticket.charged = cost
   }
 
+  /** The engine has begun with a request that it may have let wait by itself. A second call changes nothing. */
+  begun(ticket: Ticket): void {
+    this.#ahead.delete(ticket)
+  }
+
   /** The answer is complete, though nobody may have read it yet: its slot is free. */
   finish(ticket: Ticket, outputTokens: number): void {
     if (ticket.state === 'running') this.#outputTokens.add(outputTokens)
@@ -138,6 +150,7 @@ export class SlotQueue {
     ticket.state = 'gone'
     ticket.cancelDeadline()
     this.#waiting.delete(ticket)
+    this.#ahead.delete(ticket)
     if (state === 'waiting') this.#order.remove(ticket)
     if (state !== 'running') return
     this.#order.end(ticket.owner)
@@ -150,23 +163,24 @@ export class SlotQueue {
   status(): QueueStatus {
     const nowMs = this.#options.clock.monotonicMs()
     const [oldest] = this.#waiting
+    const arrivedMs = Math.min(oldest?.arrivedMs ?? nowMs, ...[...this.#ahead].map((ticket) => ticket.arrivedMs))
     return {
       slots: this.#options.slots(),
-      running: this.#running,
-      waiting: this.#waiting.size,
-      oldestWaitMs: oldest === undefined ? 0 : Math.round(nowMs - oldest.arrivedMs),
+      running: this.running,
+      waiting: this.waiting,
+      oldestWaitMs: Math.round(nowMs - arrivedMs),
       upcoming: this.#upcoming().map((ticket) => describeTicket(ticket, nowMs)),
     }
   }
 
-  /** Requests that are still being prepared come last: nobody knows yet how long they are. */
+  /** What the engine has comes first. Requests that are still being prepared come last: nobody knows yet how long they are. */
   #upcoming(): Ticket[] {
     const ordered = this.#order.upcoming(upcomingMax, ({ inputTokens, outputTokensMax }) => {
       const outputTokens = Math.min(outputTokensMax, this.#outputTokens.value ?? 0)
       return (inputTokens ?? 0) + outputCost(outputTokens)
     })
     const preparing = [...this.#waiting].filter(({ state }) => state === 'preparing')
-    return [...ordered, ...preparing].slice(0, upcomingMax)
+    return [...this.#ahead, ...ordered, ...preparing].slice(0, upcomingMax)
   }
 
   #fill(): void {
@@ -184,6 +198,7 @@ export class SlotQueue {
     ticket.state = 'running'
     ticket.startedMs = this.#options.clock.monotonicMs()
     this.#running += 1
+    if (this.#lookAhead > 0) this.#ahead.add(ticket)
     this.#shares.begin(ticket.owner, ticket.startedMs)
     // The whole prompt, until the engine has told how much of it was there already.
     this.charge(ticket, { ...zeroUsage, inputUncached: ticket.inputTokens ?? 0 })
@@ -210,14 +225,23 @@ export class SlotQueue {
     }
   }
 
+  get #lookAhead(): number {
+    return this.#options.lookAhead?.() ?? 0
+  }
+
+  /** Requests that the engine takes at a time, whether it begins with them or not. */
+  get #places(): number {
+    return this.#options.slots() + this.#lookAhead
+  }
+
   #room(): Room {
-    const { slots, waitingMax, waitingBytesMax } = this.#options
-    return { requests: Math.max(0, slots() - this.#running) + waitingMax, bytes: waitingBytesMax }
+    const { waitingMax, waitingBytesMax } = this.#options
+    return { requests: Math.max(0, this.#places - this.#running) + waitingMax, bytes: waitingBytesMax }
   }
 
   #refusal(why: keyof typeof refusals): ApiError {
-    const { random, slots } = this.#options
-    const pace = { waiting: this.#waiting.size, slots: slots(), runMs: this.#runMs.value }
+    const { random } = this.#options
+    const pace = { waiting: this.#waiting.size, slots: this.#places, runMs: this.#runMs.value }
     return new ApiError({ code: 'overloaded', retryAfterMs: retryAfterMs(pace, random()) }, refusals[why])
   }
 }

@@ -14,14 +14,17 @@ import { checkChatStream } from '../validators/chat-stream.ts'
 import { checkMessagesStream } from '../validators/messages-stream.ts'
 
 let members: StandIn[]
+/** The one of a pool of its own, which makes one answer at a time. */
+let single: StandIn
 let service: Service
 
 before(async () => {
   const model = await openPlaceholderModel()
   members = [await openStandIn({ kind: 'llama-server', model }), await openStandIn({ kind: 'vllm', model })]
+  single = await openStandIn({ kind: 'llama-server', model, slots: 1 })
   service = await startService({
     config: {
-      models: { 'clarke-1.0': { pool: 'big' } },
+      models: { 'clarke-1.0': { pool: 'big' }, 'tycho-1.0': { pool: 'small' } },
       metrics: { port: 0 },
       pools: {
         big: {
@@ -31,13 +34,14 @@ before(async () => {
             kind: index === 0 ? 'llama-server' : 'vllm',
           })),
         },
+        small: { tokenizer: placeholderPath, replicas: [{ url: single.address, kind: 'llama-server' }] },
       },
     },
   })
 })
 after(async () => {
   await service.stop()
-  await Promise.all(members.map((member) => member.close()))
+  await Promise.all([...members, single].map((member) => member.close()))
 })
 
 test('both formats answer from a pool, streamed and not, and no byte of it is a replica’s', async () => {
@@ -96,6 +100,37 @@ test('odyssey pools shows each replica, and drains one', async () => {
   await runCli(service, 'pools', 'undrain', 'big', first!.address)
   await until(async () => (await states())?.[0] === 'up', 'It is not given requests again.')
   match((await tryCli(service, 'pools', 'drain', 'big', 'http://nowhere:1')).stderr, /\S/)
+})
+
+const readMetrics = async () => {
+  const [, address] = /"address":"([^"]+)"[^\n]*"msg":"metrics"/.exec(service.output().stderr) ?? []
+  return (await fetch(String(address))).text()
+}
+
+test('slots, and who has one, are told of a pool as its replicas are, and who waits for them as who waits', async () => {
+  single.tokenMs = 100
+  const before = single.asked.length
+  const answers = [1, 2, 3].map((number) =>
+    ask(service, paths.chat, {
+      body: bodyFor('chat', {
+        model: 'tycho-1.0',
+        max_tokens: 30,
+        messages: [{ role: 'user', content: `${number}` }],
+      }),
+    }),
+  )
+  const running = runningServiceOf(service.home)
+  const waiting = async () => (await running.readPools()).find(({ name }) => name === 'small')?.waiting
+  await until(async () => single.asked.length > before && (await waiting()) === 2, 'They do not wait.')
+  const metrics = await readMetrics()
+  const numberOf = (name: string) =>
+    new RegExp(`^odyssey_engine_${name}\\{model="tycho-1.0"\\} (.+)$`, 'm').exec(metrics)?.[1]
+  deepEqual(['slots', 'running', 'waiting'].map(numberOf), ['1', '1', '2'])
+  const told = await runCli(service, 'queue')
+  match(told, /^tycho-1\.0: 1 of 1 slots taken, 2 waiting, the oldest for .+\n +1\. req_.+ tokens.+\n +2\. req_/m)
+  single.tokenMs = 0
+  for (const { status } of await Promise.all(answers)) equal(status, 200)
+  match(await runCli(service, 'queue'), /^tycho-1\.0: 0 of 1 slots taken, nobody waits$/m)
 })
 
 test('odyssey pools drain says when no replica is left', async () => {

@@ -110,6 +110,7 @@ export abstract class PooledAnswer implements Prepared, UnderWay {
   protected placed({ replicaId, routing }: { readonly replicaId: string; readonly routing: RoutingReason }): void {
     if (this.replica !== replicaId) this.routing = routing
     this.replica = replicaId
+    this.#terms?.onPlaced?.()
   }
 
   /** It is not to be made on these terms; it may be run once more on others. */

@@ -146,6 +146,7 @@ export function createQueue({ server }: Config, engine: Engine): SlotQueue {
     clock: systemClock,
     random: Math.random,
     slots: () => engine.status().slots ?? 1,
+    lookAhead: () => engine.status().lookAhead ?? 0,
     guestSlots: () => engine.status().guestSlots ?? 0,
   })
 }

@@ -40,6 +40,7 @@ export function queueEngine(engine: Engine, options: Partial<SlotQueueOptions> =
     clock: systemClock,
     random: () => 0.5,
     slots: () => engine.status().slots ?? 1,
+    lookAhead: () => engine.status().lookAhead ?? 0,
     guestSlots: () => engine.status().guestSlots ?? 0,
     ...options,
   })

@@ -152,7 +152,8 @@ export class PoolMembers<Remote extends ReplicaConnection> {
         return Math.max(0, runningOf(answers) - waiting)
       },
       waiting,
-      slots: this.#usable.reduce((sum, { load }) => sum + load.runningMax, 0) + lookAhead,
+      slots: this.#usable.reduce((sum, { load }) => sum + load.runningMax, 0),
+      lookAhead,
       guestSlots: lookAhead / 8,
     }
   }
