@@ -144,7 +144,10 @@ export class Answer {
       growth?.end()
       lane.queue.finish(ticket, usage.output)
     }
-    const onPlaced = () => lane.queue.begun(ticket)
+    const onPlaced = () => {
+      lane.queue.begun(ticket)
+      meter.placed()
+    }
     const grown = growth === null ? {} : { firstOutputTokens: growth.allowed, onNearlyUsed: () => growth.grow() }
     this.#events = prepared.run({ ...terms, ...grown, onPlaced, onEvent })
     return this.#events.next()

@@ -28,6 +28,8 @@ import type { Asked } from './asked.ts'
 export type AnswerMeter = {
   /** Returns what the answer has used so far. */
   count(event: GenerationEvent): Usage
+  /** Notes that a copy of the model was given it, where the engine says when. */
+  placed(): void
   /** Notes which copy of the model works on it, and whose its counts are. */
   servedBy(prepared: Pick<Prepared, 'replica' | 'routing' | 'countSource'>): void
   /** Takes the engine's own final counts of an answer that was aborted, where they are ahead of its events. */
@@ -58,6 +60,8 @@ export class Meter {
   #replica: string | null = null
   #routing: RoutingReason | null = null
   #countSource: CountSource | null = null
+  /** When each answer was given to the copy that has it, by their numbers. */
+  readonly #placedMs: number[] = []
   #firstEventMs: number | null = null
   #firstTokenMs: number | null = null
 
@@ -71,7 +75,8 @@ export class Meter {
   of(answer: number): AnswerMeter {
     return {
       count: (event) => {
-        this.#firstEventMs ??= this.#elapsedMs()
+        // The first event says that a slot was found, unless the engine has said so before.
+        this.#firstEventMs ??= this.#placedMs[answer] ?? this.#elapsedMs()
         // Further answers to the same request find its prompt in the cache, which says nothing about the request.
         if (event.type === 'start') this.#cache ??= event.cache ?? null
         if (event.type === 'delta') {
@@ -79,6 +84,10 @@ export class Meter {
           this.#onToken()
         }
         return (this.#usages[answer] = usageAfter(this.#usages[answer] ?? zeroUsage, event))
+      },
+      placed: () => {
+        // What comes of an answer that has begun is no wait any more.
+        if (this.#firstEventMs === null) this.#placedMs[answer] = this.#elapsedMs()
       },
       servedBy: ({ replica, routing, countSource }) => {
         this.#routing = routing ?? this.#routing
@@ -104,7 +113,7 @@ export class Meter {
       ...(this.#replica !== null && { replica: this.#replica }),
       ...(this.#routing !== null && { routing: this.#routing }),
       ...(this.#countSource !== null && { countSource: this.#countSource }),
-      firstEventMs: this.#firstEventMs,
+      firstEventMs: this.#firstEventMs ?? this.#placedMs.find(Number.isFinite) ?? null,
       firstTokenMs: this.#firstTokenMs,
     }
   }
@@ -249,7 +258,6 @@ function toRecord(entry: LedgerEntry): GenerationRecord | null {
     outcome,
     reason,
     usage,
-    // The first event says that a slot was found.
     queueMs: firstEventMs,
     prefillMs: firstTokenMs === null || firstEventMs === null ? null : firstTokenMs - firstEventMs,
     firstTokenMs,

@@ -133,6 +133,19 @@ test('slots, and who has one, are told of a pool as its replicas are, and who wa
   match(await runCli(service, 'queue'), /^tycho-1\.0: 0 of 1 slots taken, nobody waits$/m)
 })
 
+test('the ledger tells the wait for a replica and the time for the prompt apart', async () => {
+  single.promptTokenMs = 5
+  await ask(service, paths.chat, { body: bodyFor('chat', { model: 'tycho-1.0' }) })
+  single.promptTokenMs = 0
+  const row = service.ledger().at(-1) as unknown as Record<
+    'first_event_ms' | 'first_token_ms' | 'input_uncached',
+    number
+  >
+  ok(row.input_uncached > 10)
+  // The stand-in takes twice as long for it.
+  ok(row.first_token_ms - row.first_event_ms > row.input_uncached * 2.5, JSON.stringify(row))
+})
+
 test('odyssey pools drain says when no replica is left', async () => {
   const [first, second] = members
   await runCli(service, 'pools', 'drain', 'big', first!.address)
