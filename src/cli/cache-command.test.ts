@@ -11,7 +11,8 @@ function row(
   written = 0,
 ): RecordedUsage {
   const usage = { ...zeroUsage, inputCacheRead: read, inputUncached: computed, inputCacheWrite: written }
-  return { model: 'clarke-1.0', usage, cache: cache === null ? null : { ...cache, reusedTokens: read } }
+  const report = cache === null ? null : { ...cache, reusedTokens: read }
+  return { model: 'clarke-1.0', usage, cache: report, isReplicas: false }
 }
 
 test('a next turn: how much, from where, and where it first differs', () => {
@@ -45,4 +46,17 @@ test('the reason why no more was reused is that of the case', () => {
     [row(0, 0, null), /did not reach a slot/],
   ]
   for (const [asked, expected] of cases) match(explainCache(asked), expected)
+})
+
+test('of what a replica of a pool answered it is said how much was reused, and that no more is known', () => {
+  equal(
+    explainCache({ ...row(30, 11, { source: 'memory', differs: null }), isReplicas: true }),
+    `clarke-1.0, a prompt of 41 tokens
+  reused           30  73.1 %, as the replica says that answered
+  written           0  computed, and kept because the client marked it
+  computed         11  computed besides
+A replica of a pool answered, which tells how much it reused, if that, and not why no more.`,
+  )
+  const none = explainCache({ ...row(0, 41, { source: 'none', differs: null }), isReplicas: true })
+  match(none, /reused +0 {2}0 %, nothing\n[^]*\nA replica of a pool answered/)
 })

@@ -41,18 +41,21 @@ const worthMovingTokens = 64
 
 /** Says in a few lines how much of a prompt was reused, from where, and why no more. */
 export function explainCache(row: RecordedUsage): string {
-  const { usage, cache } = row
+  const { usage, cache, isReplicas } = row
   const prompt = inputTokens(usage)
   if (cache === null) return `${row.model}: the request did not reach a slot, or its engine says nothing of its cache.`
   const kept = usage.inputCacheWriteLong > 0 ? `, ${count(usage.inputCacheWriteLong)} of them for an hour` : ''
+  const source = isReplicas && cache.source !== 'none' ? 'as the replica says that answered' : sources[cache.source]
   return [
     `${row.model}, a prompt of ${count(prompt)} tokens`,
-    `  reused    ${column(usage.inputCacheRead)}  ${share(usage.inputCacheRead, prompt)}, ${sources[cache.source]}`,
+    `  reused    ${column(usage.inputCacheRead)}  ${share(usage.inputCacheRead, prompt)}, ${source}`,
     `  written   ${column(usage.inputCacheWrite)}  computed, and kept because the client marked it${kept}`,
     `  computed  ${column(usage.inputUncached)}  computed besides`,
-    whyNoMore(cache, prompt),
+    isReplicas ? replicasReason : whyNoMore(cache, prompt),
   ].join('\n')
 }
+
+const replicasReason = 'A replica of a pool answered, which tells how much it reused, if that, and not why no more.'
 
 function whyNoMore({ reusedTokens, differs }: CacheReport, prompt: number): string {
   if (differs === null) return 'Nothing was held for this organization, or it had outlived the time it was kept for.'

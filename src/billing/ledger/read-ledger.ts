@@ -58,6 +58,8 @@ export type RecordedUsage = {
   readonly usage: Usage
   /** Null where the request never reached a slot. */
   readonly cache: CacheReport | null
+  /** Whether a replica of a pool answered. */
+  readonly isReplicas: boolean
 }
 
 export async function findRecordedUsage(db: Database, requestId: RequestId): Promise<RecordedUsage | null> {
@@ -74,6 +76,7 @@ export async function findRecordedUsage(db: Database, requestId: RequestId): Pro
     model: row.model,
     usage: fromTokenColumns(row),
     cache: source === null ? null : { source, reusedTokens: row.input_cache_read, differs },
+    isReplicas: row.replica !== null,
   }
 }
 
