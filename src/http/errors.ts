@@ -34,7 +34,7 @@ function isBelow(path: string, own: string): boolean {
 /** Answers with an error. What is not meant for the caller goes to the log under the same request id. */
 export function sendError(parts: HttpParts, request: FastifyRequest, reply: FastifyReply, thrown: unknown): void {
   const error = fromFramework(thrown) ?? toApiError(thrown)
-  noteFailure(parts, request.id, error)
+  noteFailure(parts, reply, error)
   // The status alone would look like that of a request that was never begun, or of a fault of a client that has left.
   if (error instanceof RequestEnded) noteBreakOff(reply.raw, error.endCause)
   const { status, headers, body } = encodeErrorFor(parts, request.url, error, request.id as RequestId)
@@ -48,10 +48,16 @@ export function sendError(parts: HttpParts, request: FastifyRequest, reply: Fast
 }
 
 /** Counts a request whose caller is told of an error, and ends its span, unless the ledger's row has. */
-export function noteFailure({ log, metrics, tracing }: HttpParts, requestId: string, error: ApiError): void {
-  logCause(log, requestId, error)
-  metrics.refused(error.code)
-  tracing.refuse(requestId, error.code)
+export function noteFailure({ log, metrics, tracing }: HttpParts, reply: FastifyReply, error: ApiError): void {
+  const { id } = reply.request
+  logCause(log, id, error)
+  if (!isUnheard(reply, error)) metrics.refused(error.code)
+  tracing.refuse(id, error.code)
+}
+
+/** Whether the client has left and hears of no error; one that has only ended its own side does. */
+function isUnheard({ raw }: FastifyReply, error: ApiError): boolean {
+  return error instanceof RequestEnded && error.endCause === 'client-left' && (raw.closed || raw.destroyed)
 }
 
 /** Writes down what the caller of a failed request is not told. */

@@ -1,6 +1,6 @@
 // What ends a request before its answer is out: what its row, the log and the metrics say of it, and what it costs.
 
-import { deepEqual, equal, match, ok } from 'node:assert/strict'
+import { deepEqual, doesNotMatch, equal, match, ok } from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
 import { createApiKey, revokeApiKey, type CreatedApiKey } from '../../src/accounts/api-keys.ts'
 import { setOrganizationDisabled } from '../../src/accounts/organizations.ts'
@@ -119,7 +119,10 @@ for (const path of [paths.chat, paths.messages]) {
           if (outcome === 'failed') equal(row.cost_micros, 0)
           else equal((row.cost_micros ?? 0) > 0, true)
           await checkTold(asking, { transcript, statuses, reason })
-          match((await service.metrics.expose()).text, metricOf(outcome, reason))
+          const metrics = (await service.metrics.expose()).text
+          match(metrics, metricOf(outcome, reason))
+          // Whoever has left is told of no error, and of none of these endings is a client told that it was too slow.
+          doesNotMatch(metrics, /odyssey_errors_total\{code="request-timeout"\}/)
         })
       }
     }

@@ -123,7 +123,7 @@ async function answerAsStream(exchange: Exchange): Promise<void> {
   } catch (thrown) {
     if (thrown instanceof ClientGone) return
     const error = causeOfEnd(thrown, signal)
-    noteFailure(parts, exchange.request.id, error)
+    noteFailure(parts, reply, error)
     noteBreakOff(raw, nameOfEnd(error))
     writer.fail(protocol.encodeStreamError(error, exchange.request.id as RequestId))
   }
@@ -140,7 +140,7 @@ async function answerWhole(exchange: Exchange): Promise<void> {
     const error = causeOfEnd(thrown, signal)
     if (!writer.giveUp()) throw error
     noteBreakOff(reply.raw, nameOfEnd(error))
-    noteFailure(parts, exchange.request.id, error)
+    noteFailure(parts, reply, error)
   }
 }
 
