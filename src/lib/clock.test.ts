@@ -55,6 +55,15 @@ test('periodic work runs after each pause until it is stopped', async () => {
   equal(atMs.length, 3)
 })
 
+test('the first pause of periodic work may be another one', async () => {
+  const clock = createManualClock()
+  const atMs: number[] = []
+  const stop = every(clock, 100, () => void atMs.push(clock.monotonicMs()), 10)
+  clock.advance(350)
+  deepEqual(atMs, [10, 110, 210, 310])
+  await stop()
+})
+
 test('a run of periodic work ends before the next pause begins, and before a stop has stopped', async () => {
   const clock = createManualClock()
   const gate = Promise.withResolvers<void>()

@@ -50,40 +50,47 @@ export function deadline<Result>(clock: Clock, waitMs: number, work: Promise<Res
 }
 
 /**
- * Runs work again and again, each time a pause after the last run has ended; the first time after a pause.
+ * Runs work again and again, each time a pause after the last run has ended; the first time after a pause, which may be
+ * another one.
  *
  * The work handles its own failures. Returns the way to stop, which resolves when a run under way has ended.
  */
-export function every(clock: Clock, pauseMs: number, work: () => void | Promise<unknown>): () => Promise<void> {
-  return repeat({ clock, pauseMs, work, isAtOnce: false })
+export function every(
+  clock: Clock,
+  pauseMs: number,
+  work: () => void | Promise<unknown>,
+  firstPauseMs = pauseMs,
+): () => Promise<void> {
+  return repeat({ clock, pauseMs, work, firstPauseMs })
 }
 
 /** As `every`, but the first run begins now. */
 export function nowAndEvery(clock: Clock, pauseMs: number, work: () => Promise<unknown>): () => Promise<void> {
-  return repeat({ clock, pauseMs, work, isAtOnce: true })
+  return repeat({ clock, pauseMs, work, firstPauseMs: null })
 }
 
 type Repetition = {
   readonly clock: Clock
   readonly pauseMs: number
-  readonly isAtOnce: boolean
+  /** Null where the first run begins now. */
+  readonly firstPauseMs: number | null
   work(): void | Promise<unknown>
 }
 
-function repeat({ clock, pauseMs, work, isAtOnce }: Repetition): () => Promise<void> {
+function repeat({ clock, pauseMs, work, firstPauseMs }: Repetition): () => Promise<void> {
   let isStopped = false
   let running: Promise<unknown> = Promise.resolve()
   let cancel = () => {}
-  const schedule = () => {
-    if (!isStopped) cancel = clock.after(pauseMs, run)
+  const schedule = (nextMs = pauseMs) => {
+    if (!isStopped) cancel = clock.after(nextMs, run)
   }
   const run = () => {
     const result = work()
     if (result === undefined) schedule()
-    else running = result.finally(schedule)
+    else running = result.finally(() => schedule())
   }
-  if (isAtOnce) run()
-  else schedule()
+  if (firstPauseMs === null) run()
+  else schedule(firstPauseMs)
   return async () => {
     isStopped = true
     cancel()

@@ -16,6 +16,8 @@ import type { Log } from '../../telemetry/log.ts'
 import { openSigning } from './audit-anchors.ts'
 
 const hourMs = 3_600_000
+/** By then rows that had to wait for the database while the service was down are most likely in it. */
+const firstMs = 60_000
 
 export type AvailabilityParts = {
   readonly db: Database
@@ -69,9 +71,12 @@ function lookAt({ catalog, ledger, areKeysChecked }: CanaryParts, model: string)
   }
 }
 
-/** Once an hour: deletes what is old, also where nothing can be signed; then signs the months that have ended, and gives back what is owed for them. */
+/**
+ * Soon after the start, for a service that never runs for an hour, and once an hour: deletes what is old, also where nothing can
+ * be signed; then signs the months that have ended, and gives back what is owed for them.
+ */
 function keepMonths({ db, clock, log, config }: AvailabilityParts): () => Promise<void> {
-  return every(clock, hourMs, async () => {
+  const keep = async () => {
     try {
       await deleteOldSigns(db, clock.nowMs() - keptMs)
       const signing = await openSigning(config, { db, clock })
@@ -80,5 +85,6 @@ function keepMonths({ db, clock, log, config }: AvailabilityParts): () => Promis
     } catch (error) {
       log.error({ error }, 'the months of availability could not be closed')
     }
-  })
+  }
+  return every(clock, hourMs, keep, firstMs)
 }
