@@ -13,6 +13,7 @@ import { contextExceeded } from '../../core/error.ts'
 import type { EngineRequest, FinishReason, GenerationEvent, Usage } from '../../core/generation.ts'
 import { createAnswerParser } from '../text/answer/answer-parser.ts'
 import { AnswerWriter } from '../text/answer/answer-writer.ts'
+import { reservedTokens } from '../text/answer/reserved-tokens.ts'
 import type { ModelText, TableReader } from '../text/model-text.ts'
 import type { PreparedText } from '../text/prepared-text.ts'
 import { describeLogprob, ReplicaFault, type TokenIdLogprob, type TokenRequest, type TokenStep } from './dialect.ts'
@@ -77,7 +78,7 @@ export class AnswerCourse {
     const inputTokens = text.prompt.tokens.length
     if (inputTokens >= windowTokens) throw contextExceeded(inputTokens, windowTokens)
     this.#thinkingTokensMax = text.prompt.thinks && request.thinking.kind === 'on' ? request.thinking.tokensMax : null
-    const room = windowTokens - inputTokens - (this.#thinkingTokensMax === null ? 0 : model.closeThinkingTokens.length)
+    const room = windowTokens - inputTokens - reservedTokens(request, text, model)
     this.#outputTokensMax = Math.max(0, Math.min(request.outputTokensMax, outputTokensMax, room))
     this.#limitKind = Math.min(request.outputTokensMax, outputTokensMax) <= room ? 'length' : 'window'
     this.#triggers = new TriggerWatch(text.plan, reader)
@@ -231,9 +232,19 @@ export class AnswerCourse {
     }
     if (this.#legTokens < this.#legMax)
       throw new ReplicaFault('lied', `It ended for a limit of ${this.#legMax} tokens and sent ${this.#legTokens}.`)
+    if (this.#fillsWindow) return this.#ends({ kind: 'window' })
     // A further leg would begin the grammar anew in the midst of the answer.
     if (this.#grammar !== null) throw new ReplicaFault('unfit', 'Its limit was reached before the answer was whole.')
     return nextLeg
+  }
+
+  /**
+   * Whether the present leg ends where the window does. It may do so before the answer is full, because what is written once
+   * more may take more tokens than it did before.
+   */
+  get #fillsWindow(): boolean {
+    const { text, windowTokens } = this.#parts
+    return text.prompt.tokens.length + this.#legStart + this.#legMax >= windowTokens
   }
 
   /** Tokens count also where their bytes came with others, or belong to a character that the limit cut off. */

@@ -125,6 +125,26 @@ describe('a pool answers as the embedded engine does', () => {
     })
   }
 
+  for (const [name, changes] of Object.entries({
+    'a schema behind thinking': { output: json, thinking: thinks },
+    'a required call behind thinking': { tools, toolChoice: required, thinking: thinks },
+  })) {
+    it(`with a window that ends within ${name}`, async () => {
+      const input = await countTokens(embedded, engineRequest(changes), never)
+      const whole = await run(embedded, changes)
+      const { output, outputThinking } = whole.usage
+      ok(outputThinking > 0 && output > outputThinking + 4)
+      // Around the end of the thinking, in the midst of what follows, and before its last token.
+      for (const room of [1, outputThinking, outputThinking + 1, outputThinking + 2, outputThinking + 4, output - 1]) {
+        const asked = { ...changes, windowTokensMax: input + room }
+        const expected = comparable(await run(embedded, asked))
+        equal(expected.reason.kind, 'window')
+        for (const { kind, engine } of pools)
+          deepEqual(comparable(await run(engine, asked)), expected, `${kind} ${room}`)
+      }
+    })
+  }
+
   it('with log-probabilities that are the same for the same tokens', async () => {
     const changes = { logprobsTop: 2, outputTokensMax: 8 }
     const tokensOf = async (engine: Engine) => {

@@ -6,10 +6,11 @@ import type { PreparedText, Prompt } from '../../text/prepared-text.ts'
 import type { ToolFormat } from '../../../chat-format/tool-format/tool-format.ts'
 import { createAnswerParser } from '../../text/answer/answer-parser.ts'
 import { AnswerWriter } from '../../text/answer/answer-writer.ts'
+import { reservedTokens } from '../../text/answer/reserved-tokens.ts'
 import type { Native, LogitIndex } from './native.ts'
 import type { PromptToPlace } from './prompt-cache/find-candidates.ts'
 import type { Placement } from './prompt-cache/prompt-cache.ts'
-import { closingTokens } from '../../text/model-text.ts'
+import { answerGap, closingTokens } from '../../text/model-text.ts'
 import { describeToken } from '../../text/prompt/prompt-builder.ts'
 import { Speculator } from './speculation/speculator.ts'
 import { Steering } from './sampling/steering.ts'
@@ -68,8 +69,9 @@ export function createTask(id: TaskId, { request, prompt, plan }: PlannedRequest
   const closeThinkingTokens = closingTokens(context.vocabulary, context.tags)
   const thinkingTokensMax = request.thinking.kind === 'on' ? request.thinking.tokensMax : null
   const budgets = prompt.thinks && thinkingTokensMax !== null
-  const room = windowTokens - inputTokens - (budgets ? closeThinkingTokens.length : 0)
   const { native, vocabulary, tags, toolFormat } = context
+  const own = { closeThinkingTokens, gapTokens: vocabulary.tokenize(answerGap) }
+  const room = windowTokens - inputTokens - reservedTokens(request, { prompt, plan }, own)
   const toolCalls = createAnswerParser(request, plan, toolFormat)
   const events: GenerationEvent[] = []
   const writer = new AnswerWriter({
