@@ -1,4 +1,5 @@
 import type { ThinkingTags } from './probe-template.ts'
+import { createSpaceStore } from './space-store.ts'
 
 export type SplitText = { readonly kind: 'thinking' | 'text'; readonly text: string }
 
@@ -14,10 +15,12 @@ export type SplitText = { readonly kind: 'thinking' | 'text'; readonly text: str
 export function createThinkingSplitter(tags: ThinkingTags | null, startsInside: boolean) {
   let state: 'start' | 'thinking' | 'text' = tags === null ? 'text' : startsInside ? 'thinking' : 'start'
   let held = ''
+  const spaces = createSpaceStore()
 
   function feed(text: string): SplitText[] {
     if (tags === null || state === 'text') return text === '' ? [] : [{ kind: 'text', text }]
-    held += text
+    if (spaces.keeps(held, text)) return []
+    held += spaces.take() + text
     const parts: SplitText[] = []
     if (state === 'start') atStart(tags, parts)
     if (state === 'thinking') inThinking(tags, parts)
@@ -64,7 +67,7 @@ export function createThinkingSplitter(tags: ThinkingTags | null, startsInside: 
     /** Forces the switch to the answer: the engine has closed the block itself. */
     close(): SplitText[] {
       const kind = state === 'thinking' ? 'thinking' : 'text'
-      const text = kind === 'thinking' ? held.trimEnd() : held
+      const text = kind === 'thinking' ? held.trimEnd() : held + spaces.take()
       held = ''
       state = 'text'
       return text === '' ? [] : [{ kind, text }]

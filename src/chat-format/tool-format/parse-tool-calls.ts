@@ -1,5 +1,6 @@
 import type { Tool } from '../../core/generation.ts'
 import { isKnown, knownNotations } from '../known/notations.ts'
+import { createSpaceStore } from '../space-store.ts'
 import { readMarkedAnswer } from './parsing/read-answer.ts'
 import { drop, type OutputSource, type Reading, type ToolCallPart } from './parsing/tool-call-part.ts'
 import type { ToolFormat } from './tool-format.ts'
@@ -42,6 +43,7 @@ function createParser(format: ToolFormat, read: (source: OutputSource) => Readin
   let parts: ToolCallPart[] = []
   const source: OutputSource = { text: format.lead, hasEnded: false, push: (part) => parts.push(part) }
   const reading = read(source)
+  const spaces = createSpaceStore()
   const strays = createStrayFilter(format, triggers(format))
   let { lead } = format
   const advance = () => {
@@ -57,10 +59,12 @@ function createParser(format: ToolFormat, read: (source: OutputSource) => Readin
   }
   return {
     feed(text) {
-      source.text += text
+      if (spaces.keeps(source.text, text)) return []
+      source.text += spaces.take() + text
       return advance()
     },
     end() {
+      source.text += spaces.take()
       source.hasEnded = true
       return [...advance(), ...strays.end()]
     },
