@@ -75,7 +75,7 @@ export async function closeMonth(
       .insertInto('credits')
       .values(
         owed.map(({ model, micros, percent }) => {
-          return { organization_id: organizationId, month, model, micros: Number(micros), percent, created_at: nowMs }
+          return { organization_id: organizationId, month, model, micros, percent, created_at: nowMs }
         }),
       )
       // A correction is told of in its report; what was given back once is not taken back by itself.

@@ -3,6 +3,7 @@ import type { OrganizationId } from '../../core/ids.ts'
 import { isPostgres } from '../../db/is-postgres.ts'
 import type { Tables } from '../../db/tables.ts'
 import { signNote } from '../../lib/signed-note.ts'
+import type { Log } from '../../telemetry/log.ts'
 import type { MonthParts, ReportSigning } from '../availability/close-months.ts'
 import { computeInvoice, type InvoiceQuestion } from './compute-invoice.ts'
 import { listUninvoiced } from './uninvoiced.ts'
@@ -13,17 +14,44 @@ export function invoiceName({ name }: Pick<ReportSigning, 'name'>, organizationI
   return `${name}/invoices/${organizationId}`
 }
 
+/** When so many fail in a row it is no fault of theirs: the database or who signs is away. */
+const failedInRowMax = 5
+
 /**
- * Writes the invoices of a month for every organization that has none yet.
+ * Writes the invoices of months for every organization that has none yet.
  *
  * Months are closed in their order, and only after what is given back for them is written down. Who was there for less
- * than a minute of a month has no report of it, and an invoice all the same.
+ * than a minute of a month has no report of it, and an invoice all the same. An organization whose invoice fails holds up
+ * nobody else; its later months wait with it, since each takes what the months before it have left of what was paid.
  */
-export async function closeInvoices(parts: MonthParts, signing: ReportSigning, month: string): Promise<void> {
-  const { db, currency } = parts
+export async function closeInvoices(
+  { log, ...parts }: MonthParts & { readonly log: Log },
+  signing: ReportSigning,
+  months: readonly string[],
+): Promise<void> {
   if (signing.keys.length === 0) return
-  for (const organizationId of await listUninvoiced(db, month)) {
-    await closeInvoice(parts, signing, { organizationId, month, currency })
+  const { db, currency } = parts
+  const failed = new Set<OrganizationId>()
+  let failedInRow = 0
+  for (const month of months) {
+    const open = (await listUninvoiced(db, month)).filter((id) => !failed.has(id))
+    for (const organizationId of open) {
+      const error = await failureOf(closeInvoice(parts, signing, { organizationId, month, currency }))
+      failedInRow = error === null ? 0 : failedInRow + 1
+      if (error === null) continue
+      failed.add(organizationId)
+      log.error({ error, organization_id: organizationId, month }, 'an invoice could not be written; it is tried again')
+      if (failedInRow === failedInRowMax) return
+    }
+  }
+}
+
+async function failureOf(work: Promise<unknown>): Promise<unknown> {
+  try {
+    await work
+    return null
+  } catch (error) {
+    return error
   }
 }
 
@@ -52,8 +80,8 @@ export async function closeInvoice(
         month,
         at: clock.nowMs(),
         currency,
-        total_micros: Number(content.totalMicros),
-        prepaid_micros: Number(content.prepaidMicros),
+        total_micros: content.totalMicros,
+        prepaid_micros: content.prepaidMicros,
         note,
       })
       .onConflict((conflict) => conflict.columns(['organization_id', 'month']).doNothing())

@@ -1,5 +1,6 @@
 import type { OrganizationId } from '../../core/ids.ts'
 import { picosPerMicro, roundToMicros } from '../../core/money.ts'
+import { amountText } from '../../db/amount.ts'
 import type { Database } from '../../db/database.ts'
 import type { PriceId } from '../../db/tables/billing.ts'
 import { periodOf } from '../availability/month.ts'
@@ -36,7 +37,7 @@ export type InvoiceContent = {
   readonly rounding: readonly RoundingLine[]
   /** The sum of the ledger, exact. */
   readonly chargesPicos: bigint
-  readonly credits: readonly { readonly model: string; readonly percent: number; readonly micros: number }[]
+  readonly credits: readonly { readonly model: string; readonly percent: number; readonly micros: bigint }[]
   readonly adjustments: readonly AccountEntry[]
   readonly prepayments: readonly AccountEntry[]
   /** What was paid before and not used up by earlier invoices, with this month's prepayments. */
@@ -80,7 +81,7 @@ export async function computeInvoice(db: Database, question: InvoiceQuestion): P
 }
 
 function picosOf({ costMicros, costRestPicos }: MonthSum): bigint {
-  return BigInt(costMicros) * picosPerMicro + BigInt(costRestPicos)
+  return costMicros * picosPerMicro + costRestPicos
 }
 
 type Priced = MonthSum & { readonly priceId: PriceId }
@@ -104,14 +105,18 @@ function roundingOf(sum: Priced, lines: readonly UsageLine[]): RoundingLine[] {
   return picos === 0n ? [] : [{ model, priceId, picos }]
 }
 
-function readCredits(db: Database, { organizationId, month }: InvoiceQuestion) {
-  return db
+async function readCredits(
+  db: Database,
+  { organizationId, month }: InvoiceQuestion,
+): Promise<InvoiceContent['credits']> {
+  const rows = await db
     .selectFrom('credits')
-    .select(['model', 'percent', 'micros'])
+    .select(['model', 'percent', amountText('micros').as('micros')])
     .where('organization_id', '=', organizationId)
     .where('month', '=', month)
     .orderBy('model')
     .execute()
+  return rows.map((row) => ({ ...row, micros: BigInt(row.micros) }))
 }
 
 /** All prepayments until the month's end, less what the invoices of earlier months have used of them. */
@@ -120,14 +125,13 @@ async function readBalance(db: Database, { organizationId, month }: InvoiceQuest
   const entries = await readAccountEntries(db, organizationId, until)
   const earlier = await db
     .selectFrom('invoices')
-    .select('prepaid_micros')
+    .select(amountText('prepaid_micros').as('micros'))
     .where('organization_id', '=', organizationId)
     .where('month', '<', month)
     .execute()
-  const used = earlier.reduce((all, { prepaid_micros: micros }) => all + BigInt(micros), 0n)
-  return sumOf(entries.filter(({ kind }) => kind === 'prepayment')) - used
+  return sumOf(entries.filter(({ kind }) => kind === 'prepayment')) - sumOf(earlier)
 }
 
-function sumOf(rows: readonly { readonly micros: number }[]): bigint {
+function sumOf(rows: readonly { readonly micros: number | bigint | string }[]): bigint {
   return rows.reduce((all, { micros }) => all + BigInt(micros), 0n)
 }

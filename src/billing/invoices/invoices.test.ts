@@ -6,6 +6,7 @@ import { ledgerRow } from '../../../test/harness/databases/ledger-row.ts'
 import { createManualClock, type ManualClock } from '../../../test/harness/manual-clock.ts'
 import type { Database } from '../../db/database.ts'
 import { localKey, publicKeyOf } from '../../lib/signed-note.ts'
+import { createLog } from '../../telemetry/log.ts'
 import { reconcile } from '../audits/reconcile.ts'
 import { closeMonths } from '../availability/close-months.ts'
 import { deleteOldRows } from '../ledger-jobs.ts'
@@ -31,6 +32,7 @@ const rates = { input: 3_000_001, cacheRead: 300_000, cacheWriteShort: 3_750_000
 const key = generateKeyPairSync('ed25519').privateKey
 const signing = { keys: [localKey(key)], name: 'invoices.example' }
 const keys = [publicKeyOf(key)]
+const log = createLog('silent')
 
 /** The tokens of so many requests as each test has them. */
 const spent = (requests: number) => {
@@ -77,8 +79,8 @@ onEachDatabase(({ open }) => {
         ...tokens,
       })),
       [
-        { requests: 1, costMicros: 0, costRestPicos: 0, ...spent(1) },
-        { requests: 3, costMicros: 6, costRestPicos: 128, ...spent(2) },
+        { requests: 1, costMicros: 0n, costRestPicos: 0n, ...spent(1) },
+        { requests: 3, costMicros: 6n, costRestPicos: 128n, ...spent(2) },
       ],
     )
     for (const rowsPerPiece of [1, 2, 3]) deepEqual(await readMonthSums(db, question, rowsPerPiece), whole)
@@ -228,7 +230,7 @@ onEachDatabase(({ open }) => {
     clock.advance(endMs - start + 7 * 3_600_000)
     const months = await closeMonths(parts(), signing)
     deepEqual(months, ['2027-03'])
-    for (const month of months) await closeInvoices(parts(), signing, month)
+    await closeInvoices({ ...parts(), log }, signing, months)
     const rows = await db.selectFrom('invoices').select(['organization_id', 'total_micros']).orderBy('number').execute()
     deepEqual(
       rows.map((row) => [row.organization_id, row.total_micros]),
@@ -276,6 +278,66 @@ onEachDatabase(({ open }) => {
     clock.advance(31 * day)
     for (const of of ofBoth) await close({ month: '2027-05', organizationId: of })
     await startIn('JPY')
+  })
+
+  test('an invoice beyond the whole numbers of JavaScript has all its digits, as has what it takes of what was paid', async () => {
+    const { id } = await db.selectFrom('prices').select('id').executeTakeFirstOrThrow()
+    // Their sum is odd, which no number of that size is.
+    const rows = Array.from({ length: 9 }, (_, number) => {
+      const row = ledgerRow(100 + number)
+      const used = { input_uncached: 0, input_cache_read: 0, input_cache_write: 0, output: 0 }
+      const at = start + 20_000
+      return { ...row, ...used, model: 'hal-1.0', at, price_id: id, cost_micros: 8e15 + 1, cost_rest_picos: 0 }
+    })
+    await insertRows(db, rows)
+    for (let count = 0; count < 3; count += 1) await add('prepayment', 9e15)
+    clock.advance(80 * day)
+    await close()
+    await close({ month: '2027-04' })
+    const amounts = (await listInvoices(db, operator, organizationId)).map(({ totalMicros, prepaidMicros }) => [
+      totalMicros,
+      prepaidMicros,
+    ])
+    deepEqual(amounts, [
+      ['3', '0'],
+      ['72000000000000015', '27000000000000000'],
+    ])
+    const { rounding, dueMicros } = await read()
+    deepEqual([rounding[0]?.micros, dueMicros], ['72000000000000009', '45000000000000015'])
+    equal(await verifyInvoices(db, keys, ({ fault }) => ok(false, fault)), 2)
+    await live(start, { org_1: start - day })
+    await requireCurrency({ db, clock, currency: 'USD' })
+  })
+
+  test('an invoice that fails holds up nobody else, and its organization’s later months wait with it', async () => {
+    await live(start, { org_1: start - day, org_2: start - day })
+    clock.advance(70 * day)
+    // What it is given back comes to more than 64 bits hold, so that the database refuses its invoice.
+    const owed = {
+      organization_id: 'org_1',
+      month: '2027-03',
+      model: 'hal-1.0',
+      percent: 1,
+      created_at: start,
+    } as const
+    await db
+      .insertInto('credits')
+      .values({ ...owed, micros: 2n ** 63n - 1n })
+      .execute()
+    await db
+      .insertInto('credits')
+      .values({ ...owed, model: 'hal-2.0', micros: 2n ** 63n - 1n })
+      .execute()
+    const closeAll = () => closeInvoices({ ...parts(), log }, signing, ['2027-03', '2027-04'])
+    const written = async () =>
+      (await db.selectFrom('invoices').select(['organization_id', 'month']).orderBy('number').execute()).map(
+        (row) => `${row.organization_id} ${row.month}`,
+      )
+    await closeAll()
+    deepEqual(await written(), ['org_2 2027-03', 'org_2 2027-04'])
+    await db.deleteFrom('credits').execute()
+    await closeAll()
+    deepEqual((await written()).slice(2), ['org_1 2027-03', 'org_1 2027-04'])
   })
 
   test('an organization sees its own invoices alone', async () => {

@@ -13,8 +13,8 @@ export type MonthSum = {
   readonly model: string
   readonly priceId: PriceId | null
   readonly requests: number
-  readonly costMicros: number
-  readonly costRestPicos: number
+  readonly costMicros: bigint
+  readonly costRestPicos: bigint
   readonly tokens: Readonly<Record<TokenKind, number>>
 }
 
@@ -36,8 +36,8 @@ export async function readMonthSums(
         .select(['model', 'price_id as priceId'])
         .select([
           sql<number>`cast(sum(case when kind = 'charge' then 1 else 0 end) as bigint)`.as('requests'),
-          sql<number>`cast(coalesce(sum(cost_micros), 0) as bigint)`.as('costMicros'),
-          sql<number>`cast(coalesce(sum(cost_rest_picos), 0) as bigint)`.as('costRestPicos'),
+          sql<string>`cast(coalesce(sum(cost_micros), 0) as text)`.as('costMicros'),
+          sql<string>`cast(coalesce(sum(cost_rest_picos), 0) as text)`.as('costRestPicos'),
           sumOfCharged('input_uncached').as('input'),
           sumOfCharged('input_cache_read').as('cacheRead'),
           sumOfCharged('input_cache_write').as('cacheWrite'),
@@ -46,13 +46,19 @@ export async function readMonthSums(
         ])
         .groupBy(['model', 'price_id'])
         .execute()
-      for (const { input, cacheRead, cacheWrite, cacheWriteLong, output, ...rest } of rows) {
-        const tokens = { input, cacheRead, cacheWriteShort: cacheWrite - cacheWriteLong, cacheWriteLong, output }
-        add(sums, { ...rest, tokens })
+      for (const { model, priceId, requests, costMicros, costRestPicos, ...counts } of rows) {
+        const cost = { costMicros: BigInt(costMicros), costRestPicos: BigInt(costRestPicos) }
+        add(sums, { model, priceId, requests, ...cost, tokens: toTokens(counts) })
       }
     }
   }
   return [...sums].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, sum]) => sum)
+}
+
+type TokenCounts = Readonly<Record<Exclude<TokenKind, 'cacheWriteShort'> | 'cacheWrite', number>>
+
+function toTokens({ cacheWrite, ...counts }: TokenCounts): MonthSum['tokens'] {
+  return { ...counts, cacheWriteShort: cacheWrite - counts.cacheWriteLong }
 }
 
 function sumOfCharged(column: string) {

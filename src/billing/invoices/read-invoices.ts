@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { OrganizationId } from '../../core/ids.ts'
 import { notFound, requirePermission } from '../../core/permission.ts'
 import type { Principal } from '../../core/principal.ts'
+import { amountText } from '../../db/amount.ts'
 import type { Database } from '../../db/database.ts'
 import { csvLine } from '../../lib/csv.ts'
 import { parseNote } from '../../lib/signed-note.ts'
@@ -12,8 +13,9 @@ export type Invoice = {
   readonly month: string
   readonly atMs: number
   readonly currency: string
-  readonly totalMicros: number
-  readonly prepaidMicros: number
+  /** Whole numbers as texts: they may have more digits than a number keeps. */
+  readonly totalMicros: string
+  readonly prepaidMicros: string
 }
 
 /** An organization's invoices, the newest first. */
@@ -25,13 +27,12 @@ export async function listInvoices(
   requirePermission(principal, 'invoices:read', { organizationId })
   const rows = await db
     .selectFrom('invoices')
-    .select(['number', 'month', 'at', 'currency', 'total_micros', 'prepaid_micros'])
+    .select(['number', 'month', 'at as atMs', 'currency'])
+    .select([amountText('total_micros').as('totalMicros'), amountText('prepaid_micros').as('prepaidMicros')])
     .where('organization_id', '=', organizationId)
     .orderBy('number', 'desc')
     .execute()
-  return rows.map(({ at: atMs, total_micros: totalMicros, prepaid_micros: prepaidMicros, ...row }) => {
-    return { ...row, organizationId, atMs, totalMicros, prepaidMicros }
-  })
+  return rows.map((row) => ({ ...row, organizationId }))
 }
 
 const decimal = z.string().regex(/^-?\d+(\.\d{1,6})?$/)

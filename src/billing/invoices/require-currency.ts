@@ -56,7 +56,7 @@ const entryCurrency = sql<string | null>`coalesce(account_entries.currency, (
   select prices.currency from prices where prices.created_at <= account_entries.at
   order by prices.created_at desc limit 1))`
 
-type Paid = { readonly organization_id: string; readonly currency: string | null; readonly micros: number }
+type Paid = { readonly organization_id: string; readonly currency: string | null; readonly micros: string }
 
 /**
  * What an organization has paid in another currency and not used up; null where nobody has. Of entries whose currency is not
@@ -66,10 +66,14 @@ async function findPaid({ db, currency }: CurrencyParts): Promise<Paid | null> {
   const used = sql<number>`(
     select coalesce(sum(prepaid_micros), 0) from invoices
     where invoices.organization_id = account_entries.organization_id and invoices.currency <> ${currency})`
-  const left = sql<number>`cast(sum(micros) - ${used} as bigint)`
+  const left = sql<number>`(sum(micros) - ${used})`
   const row = await db
     .selectFrom('account_entries')
-    .select(['organization_id', sql<string | null>`min(${entryCurrency})`.as('currency'), left.as('micros')])
+    .select([
+      'organization_id',
+      sql<string | null>`min(${entryCurrency})`.as('currency'),
+      sql<string>`cast(${left} as text)`.as('micros'),
+    ])
     .where('kind', '=', 'prepayment')
     .where(entryCurrency, '<>', currency)
     .where(({ eb, or, not, exists, selectFrom }) =>
@@ -109,7 +113,7 @@ export class UnusedCurrency extends Error {
 
   constructor({ organization_id: organizationId, currency: paid, micros }: Paid, currency: string) {
     super(
-      `billing.currency is ${currency}, and ${organizationId} has paid ${micros / 1_000_000} ${paid} that no ` +
+      `billing.currency is ${currency}, and ${organizationId} has paid ${Number(micros) / 1_000_000} ${paid} that no ` +
         `invoice has used up. Set it back to ${paid}: it can be changed once an invoice has taken the rest, which also an ` +
         'adjustment of the same amount does where it was paid back (docs/operations/billing.md).',
     )

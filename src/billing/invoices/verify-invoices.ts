@@ -1,3 +1,4 @@
+import { amountText } from '../../db/amount.ts'
 import type { Database } from '../../db/database.ts'
 import type { InvoiceTable } from '../../db/tables/invoices.ts'
 import { findSigners, parseNote } from '../../lib/signed-note.ts'
@@ -14,7 +15,11 @@ export async function verifyInvoices(
   report: (fault: InvoiceFault) => void,
 ): Promise<number> {
   const { kept_from: keptFromMs } = await db.selectFrom('ledger_progress').select('kept_from').executeTakeFirstOrThrow()
-  const invoices = await db.selectFrom('invoices').selectAll().orderBy('number').execute()
+  const invoices = await db
+    .selectFrom('invoices')
+    .select(['number', 'organization_id', 'month', 'currency', 'note', amountText('total_micros').as('totalMicros')])
+    .orderBy('number')
+    .execute()
   for (const [index, invoice] of invoices.entries()) {
     const { number } = invoice
     if (number !== index + 1) report({ number, fault: `its number should be ${index + 1}` })
@@ -26,7 +31,11 @@ export async function verifyInvoices(
   return invoices.length
 }
 
-function isSigned({ note: text }: InvoiceTable, keys: readonly Uint8Array[]): boolean {
+type WrittenInvoice = Pick<InvoiceTable, 'number' | 'organization_id' | 'month' | 'currency' | 'note'> & {
+  readonly totalMicros: string
+}
+
+function isSigned({ note: text }: WrittenInvoice, keys: readonly Uint8Array[]): boolean {
   const note = parseNote(text)
   if (note === null) return false
   const name = nameIn(note.text)
@@ -42,11 +51,11 @@ function nameIn(text: string): string {
   return text.slice(0, text.indexOf('\n'))
 }
 
-async function findFault(db: Database, invoice: InvoiceTable): Promise<string | null> {
-  const { number, organization_id: organizationId, month, currency, note: text } = invoice
+async function findFault(db: Database, invoice: WrittenInvoice): Promise<string | null> {
+  const { number, organization_id: organizationId, month, currency, totalMicros, note: text } = invoice
   const content = await computeInvoice(db, { organizationId, month, currency })
-  if (BigInt(invoice.total_micros) !== content.totalMicros)
-    return `it comes to ${content.totalMicros} micro-units and not ${invoice.total_micros}`
+  if (BigInt(totalMicros) !== content.totalMicros)
+    return `it comes to ${content.totalMicros} micro-units and not ${totalMicros}`
   const signed = parseNote(text)?.text ?? ''
   return signed === `${nameIn(signed)}\n${writeInvoice(number, content)}`
     ? null

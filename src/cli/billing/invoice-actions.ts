@@ -45,8 +45,9 @@ async function invoices(installation: Installation, { values }: Given): Promise<
   const organizationId = readOrganizationId(values.organization, installation)
   const found = await listInvoices(installation.db, operator, organizationId)
   const lines = found.map(({ number, month, currency, totalMicros, prepaidMicros }) => {
-    const [total, due] = [totalMicros, totalMicros - prepaidMicros].map((micros) => formatMicros(BigInt(micros)))
-    return `${number}  ${month}  ${total} ${currency}, ${due} due`
+    const total = BigInt(totalMicros)
+    const due = total - BigInt(prepaidMicros)
+    return `${number}  ${month}  ${formatMicros(total)} ${currency}, ${formatMicros(due)} due`
   })
   printList(values.json, 'invoices', found, lines)
 }

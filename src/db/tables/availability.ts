@@ -1,4 +1,5 @@
 import type { OrganizationId } from '../../core/ids.ts'
+import type { Amount } from '../amount.ts'
 
 /** Requests that ended in the minute that begins at `at`, as the ledger has them. */
 export type AvailabilityMinuteTable = {
@@ -91,7 +92,7 @@ export type CreditTable = {
   readonly organization_id: OrganizationId
   readonly month: string
   readonly model: string
-  readonly micros: number
+  readonly micros: Amount
   readonly percent: number
   readonly created_at: number
 }

@@ -1,4 +1,5 @@
 import type { OrganizationId } from '../../core/ids.ts'
+import type { Amount } from '../amount.ts'
 
 /** The statement of an organization's month; never changed. */
 export type InvoiceTable = {
@@ -9,9 +10,9 @@ export type InvoiceTable = {
   readonly at: number
   readonly currency: string
   /** Charges less credits, and adjustments. */
-  readonly total_micros: number
+  readonly total_micros: Amount
   /** What of it was paid before. */
-  readonly prepaid_micros: number
+  readonly prepaid_micros: Amount
   /** As it was signed. */
   readonly note: string
 }

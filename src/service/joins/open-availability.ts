@@ -81,7 +81,7 @@ function keepMonths({ db, clock, log, config }: AvailabilityParts): () => Promis
       await deleteOldSigns(db, clock.nowMs() - keptMs)
       const signing = await openSigning(config, { db, clock })
       const closing = { db, clock, currency: config.billing.currency }
-      for (const month of await closeMonths(closing, signing)) await closeInvoices(closing, signing, month)
+      await closeInvoices({ ...closing, log }, signing, await closeMonths(closing, signing))
     } catch (error) {
       log.error({ error }, 'the months of availability could not be closed')
     }

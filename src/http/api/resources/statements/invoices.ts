@@ -38,9 +38,8 @@ const form = z
   .describe('As it is signed, as CSV, or as a page that prints.')
 
 function show({ atMs, totalMicros, prepaidMicros, ...rest }: Invoice): z.input<typeof invoice> {
-  const amounts = { totalMicros, prepaidMicros, dueMicros: totalMicros - prepaidMicros }
-  const texts = Object.fromEntries(Object.entries(amounts).map(([field, micros]) => [field, String(micros)]))
-  return { ...rest, closedAt: toTime(atMs), ...(texts as Record<keyof typeof amounts, string>) }
+  const dueMicros = String(BigInt(totalMicros) - BigInt(prepaidMicros))
+  return { ...rest, closedAt: toTime(atMs), totalMicros, prepaidMicros, dueMicros }
 }
 
 function showEntry({ id: own, atMs, ...rest }: AccountEntry): z.input<typeof entry> {
