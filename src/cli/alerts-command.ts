@@ -58,6 +58,18 @@ const actions: Readonly<Record<string, Action>> = {
   unsilence,
 }
 
+const words = {
+  list: 0,
+  create: 0,
+  enable: 1,
+  disable: 1,
+  test: 1,
+  remove: 1,
+  silence: 0,
+  silences: 0,
+  unsilence: 1,
+}
+
 /** `odyssey alerts`: works on the database directly; a service that runs delivers. */
 export async function alertsCommand(args: string[]): Promise<void> {
   const { values, positionals } = readArguments(args)
@@ -75,7 +87,7 @@ export async function alertsCommand(args: string[]): Promise<void> {
 }
 
 function readArguments(args: string[]) {
-  return parseArguments({ args, options, allowPositionals: true })
+  return parseArguments({ args, options, words })
 }
 
 async function list({ accounts }: Installation, { organizationId, values }: Given): Promise<void> {

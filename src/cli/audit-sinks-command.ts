@@ -46,6 +46,8 @@ const actions: Readonly<Record<string, Action>> = {
   remove,
 }
 
+const words = { list: 0, create: 0, enable: 1, disable: 1, test: 1, remove: 1 }
+
 /** `odyssey audit-sinks`: works on the database directly; a service that runs pushes. */
 export async function auditSinksCommand(args: string[]): Promise<void> {
   const { values, positionals } = readArguments(args)
@@ -63,7 +65,7 @@ export async function auditSinksCommand(args: string[]): Promise<void> {
 }
 
 function readArguments(args: string[]) {
-  return parseArguments({ args, options, allowPositionals: true })
+  return parseArguments({ args, options, words })
 }
 
 async function list({ accounts }: Installation, { organizationId, values }: Given): Promise<void> {

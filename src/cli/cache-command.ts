@@ -10,7 +10,7 @@ const options = { json: { type: 'boolean', default: false } } as const
 
 /** `odyssey cache explain`: how much of a request's prompt was reused, and why no more. */
 export async function cacheCommand(args: string[]): Promise<void> {
-  const { values, positionals } = parseArguments({ args, options, allowPositionals: true })
+  const { values, positionals } = parseArguments({ args, options, words: { explain: 1 } })
   const [action, id] = positionals
   if (action !== 'explain' || id === undefined) throw new UsageError('cache takes explain REQUEST.')
   const { db } = await openExistingInstallation(loadConfig())

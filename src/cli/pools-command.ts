@@ -29,9 +29,9 @@ async function listCommand(args: string[]): Promise<void> {
 }
 
 async function drainCommand(args: string[], isDrained: boolean): Promise<void> {
-  const { positionals } = parseArguments({ args, options: {}, allowPositionals: true })
-  const [pool, address, ...others] = positionals
-  if (pool === undefined || address === undefined || others.length > 0)
+  const { positionals } = parseArguments({ args, options: {}, words: 2 })
+  const [pool, address] = positionals
+  if (pool === undefined || address === undefined)
     throw new UsageError(
       `pools ${isDrained ? 'drain' : 'undrain'} takes a pool and the address of one of its replicas.`,
     )
@@ -46,9 +46,9 @@ async function drainCommand(args: string[], isDrained: boolean): Promise<void> {
 }
 
 async function rollCommand(args: string[]): Promise<void> {
-  const { positionals } = parseArguments({ args, options: {}, allowPositionals: true })
-  const [pool, ...others] = positionals
-  if (pool === undefined || others.length > 0) throw new UsageError('pools roll takes a pool.')
+  const { positionals } = parseArguments({ args, options: {}, words: 1 })
+  const [pool] = positionals
+  if (pool === undefined) throw new UsageError('pools roll takes a pool.')
   await (await requireService()).rollPool(pool)
   console.log(
     `The replicas of ${pool} that the service starts are replaced one after another; odyssey pools shows them.`,
@@ -70,9 +70,9 @@ const checkOptions = {
 } as const
 
 async function checkCommand(args: string[]): Promise<void> {
-  const { values, positionals } = parseArguments({ args, options: checkOptions, allowPositionals: true })
-  const [address, ...others] = positionals
-  if (address === undefined || !URL.canParse(address) || others.length > 0)
+  const { values, positionals } = parseArguments({ args, options: checkOptions, words: 1 })
+  const [address] = positionals
+  if (address === undefined || !URL.canParse(address))
     throw new UsageError('pools check takes the address of a server, such as http://127.0.0.1:8000.')
   const key = requireKey(values['key-variable'])
   const asked = {

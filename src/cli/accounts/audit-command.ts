@@ -47,11 +47,24 @@ const options = {
   days: { type: 'string' },
 } as const
 
+const words = {
+  list: 0,
+  export: 0,
+  verify: 0,
+  keys: 0,
+  checkpoint: 0,
+  prove: 1,
+  check: 1,
+  'rotate-key': 0,
+  'accept-restore': 0,
+  expire: 0,
+}
+
 /** `odyssey audit`: who changed what, and whether that record is as it was written. */
 export async function auditCommand(args: string[]): Promise<void> {
   if (args[0] === 'witness') return (await import('./witness-command.ts')).witnessCommand(args.slice(1))
   if (args[0] === 'sign') return (await import('./sign-command.ts')).signCommand(args.slice(1))
-  const { values, positionals } = parseArguments({ args, options, allowPositionals: true })
+  const { values, positionals } = parseArguments({ args, options, words })
   const [action, subject] = positionals
   const named = values.organization === undefined ? null : requireId(values.organization, 'org')
   const quorum = readQuorum(values.witness ?? [], values.quorum)

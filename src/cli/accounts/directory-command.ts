@@ -42,6 +42,8 @@ type Action = (given: Given) => Promise<void>
 
 const actions: Readonly<Record<string, Action>> = { create, list, status, rotate, map, remove }
 
+const words = { create: 0, list: 0, status: 1, rotate: 1, map: 2, remove: 1 }
+
 /** `odyssey directory`: which directories tell who the members of an organization are, by SCIM. */
 export async function directoryCommand(args: string[]): Promise<void> {
   const { values, positionals } = readArguments(args)
@@ -56,7 +58,7 @@ export async function directoryCommand(args: string[]): Promise<void> {
 }
 
 function readArguments(args: string[]) {
-  return parseArguments({ args, options, allowPositionals: true })
+  return parseArguments({ args, options, words })
 }
 
 function referenceOf({ organizationId, words }: Given) {

@@ -45,6 +45,8 @@ const actions: Readonly<Record<string, Action>> = {
   revoke,
 }
 
+const words = { create: 0, list: 0, update: 1, rotate: 1, disable: 1, enable: 1, revoke: 1 }
+
 /** `odyssey keys`: works on the database directly, so it needs no running service and may run beside one. */
 export async function keysCommand(args: string[]): Promise<void> {
   const { values, positionals } = readArguments(args)
@@ -55,7 +57,7 @@ export async function keysCommand(args: string[]): Promise<void> {
 }
 
 function readArguments(args: string[]) {
-  return parseArguments({ args, options, allowPositionals: true })
+  return parseArguments({ args, options, words })
 }
 
 async function create(installation: Installation, values: Values): Promise<void> {

@@ -21,6 +21,8 @@ type Action = (installation: Installation, values: Values, id: string | undefine
 
 const actions: Readonly<Record<string, Action>> = { create, list, revoke }
 
+const words = { create: 0, list: 0, revoke: 1 }
+
 /** `odyssey management-keys`: keys for the management API. The first one can only be made here. */
 export async function managementKeysCommand(args: string[]): Promise<void> {
   const { values, positionals } = readArguments(args)
@@ -31,7 +33,7 @@ export async function managementKeysCommand(args: string[]): Promise<void> {
 }
 
 function readArguments(args: string[]) {
-  return parseArguments({ args, options, allowPositionals: true })
+  return parseArguments({ args, options, words })
 }
 
 async function create({ accounts }: Installation, values: Values): Promise<void> {

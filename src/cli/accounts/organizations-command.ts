@@ -30,9 +30,11 @@ const actions: Readonly<Record<string, Action>> = {
   enable: (installation, given) => setDisabled(installation, given, false),
 }
 
+const words = { create: 0, list: 0, rename: 1, prioritize: 2, disable: 1, enable: 1 }
+
 /** `odyssey organizations`: works on the database directly, as `keys` does. */
 export async function organizationsCommand(args: string[]): Promise<void> {
-  const { values, positionals } = parseArguments({ args, options, allowPositionals: true })
+  const { values, positionals } = parseArguments({ args, options, words })
   const [verb = '', id, priority] = positionals
   const action = Object.hasOwn(actions, verb) ? actions[verb] : undefined
   if (action === undefined) throw new UsageError(`organizations takes ${Object.keys(actions).join(', ')}.`)

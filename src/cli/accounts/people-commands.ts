@@ -49,8 +49,8 @@ type Made = {
  * until then stays, unless it is said that it ends.
  */
 export async function ownersCommand(args: string[]): Promise<void> {
-  const { values, positionals } = parseArguments({ args, options: linkOptions, allowPositionals: true })
-  if (positionals.join(' ') !== 'link') throw new UsageError('owners takes link.')
+  const { values, positionals } = parseArguments({ args, options: linkOptions, words: { link: 0 } })
+  if (positionals[0] !== 'link') throw new UsageError('owners takes link.')
   await withInstallation(async (installation, config) => {
     const { member, organization, 'end-others': endsOthers } = values
     const site = findSite(config)
@@ -142,7 +142,7 @@ function describeFactors({ passkeys, hasPassword, hasTotp, recoveryCodesLeft }: 
 
 /** `odyssey sessions`: who is signed in, and the end of it; works on the database directly, as `members` does. */
 export async function sessionsCommand(args: string[]): Promise<void> {
-  const { values, positionals } = parseArguments({ args, options, allowPositionals: true })
+  const { values, positionals } = parseArguments({ args, options, words: { list: 0, revoke: 1 } })
   const [verb = '', id] = positionals
   if (verb !== 'list' && verb !== 'revoke') throw new UsageError('sessions takes list, revoke.')
   await withInstallation(async (installation, config) => {
@@ -185,6 +185,8 @@ const actions: Readonly<Record<string, Action>> = {
   hide: (installation, given) => setSight(installation, given, false),
 }
 
+const memberWords = { create: 0, list: 0, role: 1, remove: 1, show: 1, hide: 1 }
+
 /** `odyssey members`: works on the database directly, as `keys` does. */
 export async function membersCommand(args: string[]): Promise<void> {
   const { values, positionals } = readArguments(args)
@@ -197,7 +199,7 @@ export async function membersCommand(args: string[]): Promise<void> {
 }
 
 function readArguments(args: string[]) {
-  return parseArguments({ args, options: memberOptions, allowPositionals: true })
+  return parseArguments({ args, options: memberOptions, words: memberWords })
 }
 
 async function create({ accounts }: Installation, { organizationId, values }: Given): Promise<void> {

@@ -35,9 +35,11 @@ const actions: Readonly<Record<string, Action>> = {
   restore: (installation, given) => setArchived(installation, given, false),
 }
 
+const words = { create: 0, list: 0, rename: 1, keys: 1, archive: 1, restore: 1 }
+
 /** `odyssey projects`: works on the database directly, as `keys` does. */
 export async function projectsCommand(args: string[]): Promise<void> {
-  const { values, positionals } = parseArguments({ args, options, allowPositionals: true })
+  const { values, positionals } = parseArguments({ args, options, words })
   const [verb = '', id] = positionals
   const action = Object.hasOwn(actions, verb) ? actions[verb] : undefined
   if (action === undefined) throw new UsageError(`projects takes ${Object.keys(actions).join(', ')}.`)

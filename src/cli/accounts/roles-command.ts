@@ -24,6 +24,8 @@ type Action = (accounts: AccountsParts, given: Given) => Promise<void>
 
 const actions: Readonly<Record<string, Action>> = { create, list, update, remove }
 
+const words = { create: 0, list: 0, update: 1, remove: 1 }
+
 /** `odyssey roles`: roles of an organization's own, which are parts of the built-in ones. */
 export async function rolesCommand(args: string[]): Promise<void> {
   const { values, positionals } = readArguments(args)
@@ -37,7 +39,7 @@ export async function rolesCommand(args: string[]): Promise<void> {
 }
 
 function readArguments(args: string[]) {
-  return parseArguments({ args, options, allowPositionals: true })
+  return parseArguments({ args, options, words })
 }
 
 function readList(given: string): readonly string[] {

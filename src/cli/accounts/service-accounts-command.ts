@@ -38,6 +38,8 @@ const actions: Readonly<Record<string, Action>> = {
   remove,
 }
 
+const words = { create: 0, list: 0, disable: 1, enable: 1, remove: 1 }
+
 /** `odyssey service-accounts`: accounts of programs, whose keys are no person's. */
 export async function serviceAccountsCommand(args: string[]): Promise<void> {
   const { values, positionals } = readArguments(args)
@@ -51,7 +53,7 @@ export async function serviceAccountsCommand(args: string[]): Promise<void> {
 }
 
 function readArguments(args: string[]) {
-  return parseArguments({ args, options, allowPositionals: true })
+  return parseArguments({ args, options, words })
 }
 
 async function create(installation: Installation, { values, organizationId }: Given): Promise<void> {

@@ -8,10 +8,10 @@ import { UsageError } from '../usage-error.ts'
 /** `odyssey audit sign`: makes a key in a file, or signs what it reads with it. Needs nothing but that file. */
 export async function signCommand(args: string[]): Promise<void> {
   const options = { 'key-file': { type: 'string' } } as const
-  const { values, positionals } = parseArguments({ args, options, allowPositionals: true })
+  const { values, positionals } = parseArguments({ args, options, words: { create: 0 } })
   const path = values['key-file']
-  const [action, ...more] = positionals
-  if (path === undefined || more.length > 0 || !(action === undefined || action === 'create'))
+  const [action] = positionals
+  if (path === undefined || !(action === undefined || action === 'create'))
     throw new UsageError('audit sign takes --key-file FILE, and create to make one.')
   if (action === 'create') {
     console.log(makeKeyFile(path).toString('base64'))

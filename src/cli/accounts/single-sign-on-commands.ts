@@ -65,6 +65,23 @@ const others: Readonly<Record<string, Action>> = {
   explain: explainFile,
 }
 
+const words = {
+  connections: {
+    create: 0,
+    list: 0,
+    show: 1,
+    enable: 1,
+    disable: 1,
+    enforce: 1,
+    relax: 1,
+    remove: 1,
+    'rotate-key': 1,
+  },
+  attempts: 1,
+  certificates: 1,
+  explain: 1,
+}
+
 /** `odyssey sso`: connections to identity providers, and why logins by them have failed. */
 export async function ssoCommand(args: string[]): Promise<void> {
   const { values, positionals } = readArguments(args)
@@ -85,7 +102,7 @@ export async function ssoCommand(args: string[]): Promise<void> {
 }
 
 function readArguments(args: string[]) {
-  return parseArguments({ args, options, allowPositionals: true })
+  return parseArguments({ args, options, words })
 }
 
 function referenceOf({ organizationId, id }: Pick<Given, 'organizationId' | 'id'>) {
@@ -173,7 +190,7 @@ async function attempts({ values, ...given }: Given): Promise<void> {
 }
 
 const domainOptions = { organization: { type: 'string' }, json: { type: 'boolean', default: false } } as const
-const domainVerbs = ['add', 'list', 'verify', 'trust', 'remove']
+const domainWords = { add: 1, list: 0, verify: 1, trust: 1, remove: 1 }
 
 function standingOf({ verifiedAtMs, missingSinceMs, lapsesAtMs }: Domain): string {
   if (missingSinceMs === null || lapsesAtMs === null) return verifiedAtMs === null ? 'waits' : 'verified'
@@ -184,9 +201,9 @@ function standingOf({ verifiedAtMs, missingSinceMs, lapsesAtMs }: Domain): strin
 
 /** `odyssey domains`: which domains of e-mail addresses are an organization's own. */
 export async function domainsCommand(args: string[]): Promise<void> {
-  const { values, positionals } = parseArguments({ args, options: domainOptions, allowPositionals: true })
+  const { values, positionals } = parseArguments({ args, options: domainOptions, words: domainWords })
   const [verb = '', name] = positionals
-  if (!domainVerbs.includes(verb) || (verb !== 'list' && name === undefined)) {
+  if (!Object.hasOwn(domainWords, verb) || (verb !== 'list' && name === undefined)) {
     throw new UsageError('domains takes list, or add, verify, trust or remove with a name.')
   }
   await withInstallation(async (installation, config) => {

@@ -39,7 +39,7 @@ const requestMsMax = 10_000
 
 /** `odyssey audit witness`: cosigns the audits of other installations, on a machine of whoever does not trust them. */
 export async function witnessCommand(args: string[]): Promise<void> {
-  const { values, positionals } = parseArguments({ args, options, allowPositionals: true })
+  const { values, positionals } = parseArguments({ args, options, words: { create: 0 } })
   const { folder, name, host } = values
   if (folder === undefined) throw new UsageError('audit witness needs --folder FOLDER.')
   const [action] = positionals

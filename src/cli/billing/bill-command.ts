@@ -26,9 +26,11 @@ const options = {
 
 type Values = ReturnType<typeof parseArguments<{ args: string[]; options: typeof options }>>['values']
 
+const words = { verify: 0, rerate: 0, invoices: 0, invoice: 1, prepay: 0, adjust: 0 }
+
 /** `odyssey bill`: whether the ledger is right to the last unit, and what it would be at other prices. */
 export async function billCommand(args: string[]): Promise<void> {
-  const { values, positionals } = parseArguments({ args, options, allowPositionals: true })
+  const { values, positionals } = parseArguments({ args, options, words })
   const [action = '', subject] = positionals
   const ofInvoices = Object.hasOwn(invoiceActions, action) ? invoiceActions[action] : undefined
   if (ofInvoices !== undefined)

@@ -53,7 +53,7 @@ const columns = [
 
 /** `odyssey ledger export`: every row, one line each, however many there are. */
 export async function ledgerCommand(args: string[]): Promise<void> {
-  const { values, positionals } = parseArguments({ args, options, allowPositionals: true })
+  const { values, positionals } = parseArguments({ args, options, words: { export: 0 } })
   if (positionals[0] !== 'export' || values.csv === values.json)
     throw new UsageError('ledger takes export --csv or export --json.')
   const period = parsePeriod(values)

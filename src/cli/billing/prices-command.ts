@@ -25,7 +25,7 @@ type Values = ReturnType<typeof parseArguments<{ args: string[]; options: typeof
 
 /** `odyssey prices`: what a million tokens cost, from when on, and for whom. */
 export async function pricesCommand(args: string[]): Promise<void> {
-  const { values, positionals } = parseArguments({ args, options, allowPositionals: true })
+  const { values, positionals } = parseArguments({ args, options, words: { list: 0, set: 1, end: 1, void: 1 } })
   const [action, model] = positionals
   if (action === 'list') await withInstallation(({ db }, config) => list(db, config.billing.currency, values.json))
   else if (action === 'set') await set(requireModel(model), values, readRates(values))

@@ -63,6 +63,18 @@ const actions: Readonly<Record<string, Action>> = {
   rules,
 }
 
+const words = {
+  promises: 0,
+  promise: 0,
+  report: 0,
+  verify: 1,
+  keys: 0,
+  maintenance: 0,
+  announce: 0,
+  withdraw: 1,
+  rules: 0,
+}
+
 /** `odyssey sla`: what is promised, how available the models were, and whether a report says what the ledger does. */
 export async function slaCommand(args: string[]): Promise<void> {
   const { values, positionals } = readArguments(args)
@@ -73,7 +85,7 @@ export async function slaCommand(args: string[]): Promise<void> {
 }
 
 function readArguments(args: string[]) {
-  return parseArguments({ args, options, allowPositionals: true })
+  return parseArguments({ args, options, words })
 }
 
 async function promises({ db }: Installation, { values }: Given): Promise<void> {

@@ -36,8 +36,7 @@ type Options = ReturnType<typeof readArguments>['values']
 /** `odyssey connect`: a client's settings, printed or written, and proved with one call. */
 export async function connectCommand(args: string[]): Promise<void> {
   const { values, positionals } = readArguments(args)
-  const [name, ...others] = positionals
-  if (others.length > 0) throw new UsageError('connect takes one client.')
+  const [name] = positionals
   if (name === undefined) {
     console.log(listClients())
     return
@@ -51,7 +50,7 @@ export async function connectCommand(args: string[]): Promise<void> {
 }
 
 function readArguments(args: string[]) {
-  const read = parseArguments({ args, options, allowPositionals: true })
+  const read = parseArguments({ args, options, words: 1 })
   if (read.values.key !== undefined && read.values['new-key'] !== undefined) {
     throw new UsageError('connect takes --key or --new-key, and not both.')
   }

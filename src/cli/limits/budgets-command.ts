@@ -25,9 +25,11 @@ const options = {
 
 type Values = ReturnType<typeof parseArguments<{ args: string[]; options: typeof options }>>['values']
 
+const words = { list: 0, set: 0, raise: 1, remove: 1 }
+
 /** `odyssey budgets`: works on the database directly, as `limits` does. */
 export async function budgetsCommand(args: string[]): Promise<void> {
-  const { values, positionals } = parseArguments({ args, options, allowPositionals: true })
+  const { values, positionals } = parseArguments({ args, options, words })
   const [action, id] = positionals
   if (action === 'list')
     await withInstallation((installation, { billing }) => list(installation, values, billing.currency))

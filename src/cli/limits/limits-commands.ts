@@ -23,7 +23,7 @@ type Values = ReturnType<typeof parseArguments<{ args: string[]; options: typeof
 
 /** `odyssey limits`: works on the database directly; a running service takes a change up within a second. */
 export async function limitsCommand(args: string[]): Promise<void> {
-  const { values, positionals } = parseArguments({ args, options, allowPositionals: true })
+  const { values, positionals } = parseArguments({ args, options, words: { list: 0, set: 0, remove: 1 } })
   const [action, id] = positionals
   if (action === 'list') await withInstallation((installation) => list(installation, values))
   else if (action === 'set') await withInstallation((installation) => set(installation, values))
@@ -73,7 +73,7 @@ type TierValues = ReturnType<typeof parseArguments<{ args: string[]; options: ty
 
 /** `odyssey tiers`: works on the database directly, as `limits` does. */
 export async function tiersCommand(args: string[]): Promise<void> {
-  const { values, positionals } = parseArguments({ args, options: tierOptions, allowPositionals: true })
+  const { values, positionals } = parseArguments({ args, options: tierOptions, words: { list: 0, set: 1, assign: 1 } })
   const [action, tier] = positionals
   if (action === 'list') await withInstallation((installation) => showTiers(installation, values))
   else if (action === 'set')

@@ -18,10 +18,10 @@ export async function inspectCommand(args: string[]): Promise<void> {
   const { values, positionals } = parseArguments({
     args,
     options: { json: { type: 'boolean', default: false }, chat: { type: 'string' } },
-    allowPositionals: true,
+    words: 1,
   })
-  const [file, ...others] = positionals
-  if (file === undefined || others.length > 0) throw new UsageError('models inspect takes one GGUF file.')
+  const [file] = positionals
+  if (file === undefined) throw new UsageError('models inspect takes one GGUF file.')
   const weightsPath = resolve(file)
   if (!existsSync(weightsPath)) throw new UsageError(`There is no file ${weightsPath}.`)
   const { architecture, metadata } = inspectWeights(weightsPath)

@@ -129,11 +129,11 @@ const useOptions = { 'built-in': { type: 'boolean', default: false } } as const
 
 /** `odyssey models use`: gives a model other weights, also while the service runs. */
 async function useCommand(args: string[]): Promise<void> {
-  const { values, positionals } = parseArguments({ args, options: useOptions, allowPositionals: true })
-  const [name, file, ...others] = positionals
+  const { values, positionals } = parseArguments({ args, options: useOptions, words: 2 })
+  const [name, file] = positionals
   const model = requireModel(name)
   const isBuiltIn = values['built-in']
-  if (others.length > 0 || isBuiltIn === (file !== undefined)) {
+  if (isBuiltIn === (file !== undefined)) {
     throw new UsageError('models use takes a model and either a GGUF file or --built-in.')
   }
   const config = loadConfig()

@@ -25,10 +25,10 @@ const spareBytes = 512 * 1024 * 1024
 
 /** `odyssey models pull`: fetches weights, checks them and gives them to a model. */
 export async function pullCommand(args: string[]): Promise<void> {
-  const { values, positionals } = parseArguments({ args, options, allowPositionals: true })
-  const [name, sourceText, ...others] = positionals
+  const { values, positionals } = parseArguments({ args, options, words: 2 })
+  const [name, sourceText] = positionals
   const model = requireModel(name)
-  if (sourceText === undefined || others.length > 0) throw new UsageError('models pull takes a model and a source.')
+  if (sourceText === undefined) throw new UsageError('models pull takes a model and a source.')
   const config = loadConfig()
   if (!values['no-use']) requireOpenChoice(config, model)
   const hub = loadHubSettings()

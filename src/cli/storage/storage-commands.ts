@@ -22,7 +22,7 @@ const restoreOptions = { replace: { type: 'boolean', default: false } } as const
 
 /** `odyssey backup FILE`: also while the service runs. */
 export async function backupCommand(args: string[]): Promise<void> {
-  const { positionals } = parseArguments({ args, allowPositionals: true })
+  const { positionals } = parseArguments({ args, words: 1 })
   const path = requirePath(positionals, 'backup')
   const config = loadConfig()
   console.log(`${path} holds ${describe(await backUp(config, path))}.`)
@@ -40,13 +40,13 @@ function noteBackup({ home }: Config): void {
 
 /** `odyssey restore FILE`: into the database that the environment names, while the service is stopped. */
 export async function restoreCommand(args: string[]): Promise<void> {
-  const { values, positionals } = parseArguments({ args, options: restoreOptions, allowPositionals: true })
+  const { values, positionals } = parseArguments({ args, options: restoreOptions, words: 1 })
   await fill(loadConfig(), 'Restored', { path: requirePath(positionals, 'restore'), replaces: values.replace })
 }
 
 /** `odyssey import FILE`: moves from the data folder's SQLite to PostgreSQL. */
 export async function importCommand(args: string[]): Promise<void> {
-  const { values, positionals } = parseArguments({ args, options: restoreOptions, allowPositionals: true })
+  const { values, positionals } = parseArguments({ args, options: restoreOptions, words: 1 })
   const path = requirePath(positionals, 'import')
   const config = loadConfig()
   if (config.databaseUrl === null) throw new UsageError('import needs DATABASE_URL, the PostgreSQL database to fill.')
@@ -81,7 +81,7 @@ async function anchor(config: Config, secrets: Secrets): Promise<void> {
 
 function requirePath(positionals: readonly string[], command: string): string {
   const [path] = positionals
-  if (path === undefined || positionals.length > 1) throw new UsageError(`${command} takes one FILE.`)
+  if (path === undefined) throw new UsageError(`${command} takes one FILE.`)
   return resolve(path)
 }
 
