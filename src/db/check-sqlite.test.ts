@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, test } from 'node:test'
 import { ledgerRow } from '../../test/harness/databases/ledger-row.ts'
-import { requireSoundDatabase } from './open-sqlite.ts'
+import { requireUsableDatabase } from './open-sqlite.ts'
 import { sqlitePath, type DatabaseLocation } from './database-location.ts'
 import { openDatabase } from './open-database.ts'
 import { insertRows } from '../billing/ledger/writer/insert-rows.ts'
@@ -28,8 +28,8 @@ async function createFilled(): Promise<DatabaseLocation> {
 
 test('a sound file passes, and so does none at all', async () => {
   const location = await createFilled()
-  requireSoundDatabase(location)
-  requireSoundDatabase({ home: join(location.home, 'empty'), databaseUrl: null })
+  requireUsableDatabase(location)
+  requireUsableDatabase({ home: join(location.home, 'empty'), databaseUrl: null })
 })
 
 test('a damaged page is found and nothing is changed', async () => {
@@ -41,7 +41,7 @@ test('a damaged page is found and nothing is changed', async () => {
     writeSync(file, Buffer.alloc(2_048, 0xa5), 0, 2_048, page * 4_096)
   closeSync(file)
   const before = readFileSync(path)
-  assert.throws(() => requireSoundDatabase(location), /is damaged: .*odyssey restore FILE --replace/)
+  assert.throws(() => requireUsableDatabase(location), /is damaged: .*odyssey restore FILE --replace/)
   assert.ok(readFileSync(path).equals(before))
   assert.deepEqual(readdirSync(location.home).filter((name) => name.startsWith('odyssey.db')).length > 0, true)
 })
@@ -49,7 +49,18 @@ test('a damaged page is found and nothing is changed', async () => {
 test('a file that is no database is refused in the same way', async () => {
   const location = await createFilled()
   writeFileSync(sqlitePath(location), 'not a database, whatever its name says'.repeat(300))
-  assert.throws(() => requireSoundDatabase(location), /is damaged: file is not a database/)
+  assert.throws(() => requireUsableDatabase(location), /is damaged: file is not a database/)
+})
+
+test('a file that somebody is writing is one that can be written', async () => {
+  const location = await createFilled()
+  const other = new DatabaseSync(sqlitePath(location))
+  other.exec('BEGIN IMMEDIATE')
+  try {
+    requireUsableDatabase(location)
+  } finally {
+    other.close()
+  }
 })
 
 test('a file that cannot be read for a while is not taken for damaged, and no backup is advised', async () => {
@@ -58,11 +69,11 @@ test('a file that cannot be read for a while is not taken for damaged, and no ba
   other.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
   try {
     assert.throws(
-      () => requireSoundDatabase(location),
+      () => requireUsableDatabase(location),
       /cannot be checked: database is locked\. Nothing was changed\.$/,
     )
   } finally {
     other.close()
   }
-  requireSoundDatabase(location)
+  requireUsableDatabase(location)
 })

@@ -6,7 +6,7 @@ import { loadConfig } from '../config/load.ts'
 import type { Config } from '../config/schema.ts'
 import { modelIds } from '../core/model.ts'
 import { lockHome } from '../db/lock-home.ts'
-import { requireSoundDatabase } from '../db/open-sqlite.ts'
+import { requireUsableDatabase } from '../db/open-sqlite.ts'
 import { openLedgerWriter } from '../billing/ledger/writer/open-ledger-writer.ts'
 import type { LedgerWriter, StorageReport } from '../billing/ledger/writer/ledger-writer.ts'
 import { createApp } from '../http/app.ts'
@@ -56,7 +56,7 @@ export async function serve(): Promise<void> {
   const config = loadConfig()
   const unlock = takeFolders(config)
   const log = createLog(config.logLevel)
-  requireSoundDatabase(config)
+  requireUsableDatabase(config)
   const access = openAccess(await openServingInstallation(config), config, log)
   const { installation, feed } = access
   const rows = await openLedgerWriter(config, reportToLog(log))

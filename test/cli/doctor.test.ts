@@ -1,11 +1,21 @@
 // What `odyssey doctor` says of an installation: sound ones, and ones that are wrong in one way each.
 
 import { deepEqual, equal, match } from 'node:assert/strict'
-import { chmodSync, copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { spawnSync } from 'node:child_process'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { after, before, test } from 'node:test'
 import type { Finding } from '../../src/service/doctor/finding.ts'
 import { placeholderPath } from '../harness/engines/placeholder-path.ts'
@@ -94,6 +104,57 @@ test('weights that are damaged or missing are named with their models', () =>
       match(stdout, /look {3}weights: clarke-1\.0: the starter weights/)
     },
   ))
+
+/** The superuser may do everything: what a user may not is tried as one who owns nothing else. */
+const isSuperuser = process.geteuid?.() === 0
+const user = isSuperuser ? 65_534 : undefined
+const canBeUser = spawnSync(process.execPath, [productProgram, '--version'], user === undefined ? {} : { uid: user })
+const asUser = { skip: canBeUser.status === 0 ? false : 'no other user can start the program here' }
+
+/** An installation that belongs to that user, and its database's path. */
+function makeInstallation(run: (target: CliTarget, path: string) => Promise<void>): Promise<void> {
+  return makeFolder({ port: 0 }, async ({ home }) => {
+    const target = { home, user, environment: { PORT: '0' } }
+    if (user !== undefined) for (const path of [home, join(home, 'odyssey.json')]) chownSync(path, user, user)
+    await runCli(target, 'migrate')
+    await runCli(target, 'keys', 'create', '--name', 'any')
+    await run(target, join(home, 'odyssey.db'))
+  })
+}
+
+test('a database that cannot be written is a fault, and the service does not start with it but names it', asUser, () =>
+  makeInstallation(async (target, path) => {
+    equal((await findings(target)).exitCode, 0)
+    chmodSync(path, 0o400)
+    const { exitCode, of } = await findings(target)
+    deepEqual(
+      [exitCode, of('database').level, of('database').todo],
+      [1, 'fault', `Let its own user use it: chmod u+rw ${path}`],
+    )
+    match(of('database').says, /odyssey\.db cannot be written: EACCES/)
+    const { exitCode: ended, stderr } = await tryCli(target, 'serve')
+    equal(ended, 1)
+    match(
+      stderr,
+      /^\S+odyssey\.db cannot be written: EACCES.*\. Let its own user use it: chmod u\+rw \S+odyssey\.db\n$/m,
+    )
+  }),
+)
+
+test('what SQLite keeps beside the database has to be written too', asUser, () =>
+  makeInstallation(async (target, path) => {
+    // Whoever has it open keeps the two files beside it there.
+    const open = new DatabaseSync(path)
+    open.prepare('SELECT count(*) FROM sqlite_master').get()
+    chmodSync(`${path}-shm`, 0o400)
+    const { exitCode, of } = await findings(target)
+    const { exitCode: ended, stderr } = await tryCli(target, 'serve')
+    open.close()
+    deepEqual([exitCode, of('database').todo], [1, `Let its own user use it: chmod u+rw ${path}-shm`])
+    equal(ended, 1)
+    match(stderr, /odyssey\.db-shm cannot be written: EACCES/)
+  }),
+)
 
 const hasTerminal = spawnSync('script', ['-qec', 'true', '/dev/null']).status === 0
 

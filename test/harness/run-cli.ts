@@ -9,16 +9,20 @@ export type CliTarget = Pick<Service, 'home'> & {
   readonly environment?: Readonly<Record<string, string>>
   /** The program of another version of the product. */
   readonly program?: string
+  /** The number of the user who gives the command, where it is another one; the superuser alone may choose. */
+  readonly user?: number | undefined
 }
 
 /** Starts an operator's command on a service's data folder. */
 export function startCli(
-  { home, environment, program = productProgram }: CliTarget,
+  { home, environment, program = productProgram, user }: CliTarget,
   ...args: string[]
 ): { readonly child: ChildProcess; readonly ended: Promise<CliEnd> } {
   const env = { PATH: process.env['PATH'] ?? '', ...compileCache, ODYSSEY_HOME: home, ...environment }
   const { promise: ended, resolve } = Promise.withResolvers<CliEnd>()
-  const child = execFile(process.execPath, [...nodeArguments(), program, ...args], { env }, (error, stdout, stderr) => {
+  const as = user === undefined ? {} : { uid: user, gid: user }
+  const words = [...nodeArguments(), program, ...args]
+  const child = execFile(process.execPath, words, { env, ...as }, (error, stdout, stderr) => {
     resolve({ exitCode: typeof error?.code === 'number' ? error.code : error === null ? 0 : -1, stdout, stderr })
   })
   return { child, ended }

@@ -7,7 +7,7 @@ import { sqlitePath } from '../../db/database-location.ts'
 import { listDatabaseMigrations } from '../../db/open-database.ts'
 import { openSqliteToRead } from '../../db/connect-sqlite.ts'
 import { requireFolderOwner } from '../../db/folder-owner.ts'
-import { requireSoundDatabase } from '../../db/open-sqlite.ts'
+import { DatabaseFault, requireUsableDatabase } from '../../db/open-sqlite.ts'
 import { messageOf } from '../../lib/message-of.ts'
 import { findSecretFault } from '../joins/open-secrets.ts'
 import { describeSystem } from '../status/describe-system.ts'
@@ -33,7 +33,7 @@ export async function examineDatabase(config: Config): Promise<readonly Finding[
 /** `isSecretWhole` says whether it can be compared with the database. */
 async function examineOpened(config: Config, isSecretWhole: boolean): Promise<readonly Finding[]> {
   try {
-    requireSoundDatabase(config)
+    requireUsableDatabase(config)
     const schema = await examineSchema(config)
     const db = await open(config)
     try {
@@ -44,6 +44,7 @@ async function examineOpened(config: Config, isSecretWhole: boolean): Promise<re
       await db.destroy()
     }
   } catch (error) {
+    if (error instanceof DatabaseFault) return [fault('database', error.says, error.todo)]
     const todo =
       config.databaseUrl === null
         ? 'Restore a backup with "odyssey restore FILE --replace".'
