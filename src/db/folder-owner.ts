@@ -5,7 +5,8 @@ import type { DatabaseLocation } from './database-location.ts'
 
 const owner = 'postgresql'
 
-function ownerPath({ home }: Pick<DatabaseLocation, 'home'>): string {
+/** The file that says which database is used with a data folder. */
+export function ownerPath({ home }: Pick<DatabaseLocation, 'home'>): string {
   return join(home, 'database')
 }
 

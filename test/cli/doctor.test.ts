@@ -111,6 +111,9 @@ const user = isSuperuser ? 65_534 : undefined
 const canBeUser = spawnSync(process.execPath, [productProgram, '--version'], user === undefined ? {} : { uid: user })
 const asUser = { skip: canBeUser.status === 0 ? false : 'no other user can start the program here' }
 
+/** Files are given away by the superuser alone. */
+const ofAnother = { skip: isSuperuser ? asUser.skip : 'only the superuser can give files away' }
+
 /** An installation that belongs to that user, and its database's path. */
 function makeInstallation(run: (target: CliTarget, path: string) => Promise<void>): Promise<void> {
   return makeFolder({ port: 0 }, async ({ home }) => {
@@ -155,6 +158,42 @@ test('what SQLite keeps beside the database has to be written too', asUser, () =
     match(stderr, /odyssey\.db-shm cannot be written: EACCES/)
   }),
 )
+
+test('a user whose files they are not is told whose they are, and to restore nothing', ofAnother, () =>
+  makeInstallation(async ({ home }) => {
+    // The folder lets others in, as one that was made by hand may; its files do not.
+    chmodSync(home, 0o755)
+    chmodSync(join(home, 'odyssey.json'), 0o644)
+    const { exitCode, stdout } = await tryCli({ home, user: 12_345, environment: { PORT: '0' } }, 'doctor')
+    equal(exitCode, 1)
+    const owner = 'Run this as the user (?:nobody|65534), to whom \\S+ belongs\\.\\n'
+    match(stdout, new RegExp(`FAULT {2}data folder: .*EACCES.*\\n +→ ${owner}`))
+    match(stdout, new RegExp(`FAULT {2}database: .*odyssey\\.db cannot be written: EACCES.*\\n +→ ${owner}`))
+    match(stdout, new RegExp(`FAULT {2}secret: .*secret\\.key cannot be read: EACCES.*\\n +→ ${owner}`))
+    equal(/restore|Put it back/.test(stdout), false)
+  }),
+)
+
+test('a file that somebody else has come to own is to be given back', ofAnother, () =>
+  makeInstallation(async (target, path) => {
+    chownSync(path, 0, 0)
+    chownSync(join(target.home, 'secret.key'), 0, 0)
+    const { of } = await findings(target)
+    match(of('database').todo ?? '', /^Give it back to that folder's user: chown (nobody|65534) \S+odyssey\.db$/)
+    match(of('secret').todo ?? '', /^Give it back to that folder's user: chown (nobody|65534) \S+secret\.key$/)
+  }),
+)
+
+test('a database of a newer version is no damaged one', () =>
+  makeFolder({ port: 0 }, async (target) => {
+    await runCli(target, 'migrate')
+    const db = new DatabaseSync(join(target.home, 'odyssey.db'))
+    db.exec("INSERT INTO kysely_migration VALUES ('999-later', '2030-01-01T00:00:00.000Z')")
+    db.close()
+    const { of } = await findings(target)
+    match(of('database').says, /newer version of Odyssey/)
+    match(of('database').todo ?? '', /not known to be damaged\.$/)
+  }))
 
 const hasTerminal = spawnSync('script', ['-qec', 'true', '/dev/null']).status === 0
 

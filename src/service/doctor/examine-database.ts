@@ -6,9 +6,11 @@ import type { Database } from '../../db/database.ts'
 import { sqlitePath } from '../../db/database-location.ts'
 import { listDatabaseMigrations } from '../../db/open-database.ts'
 import { openSqliteToRead } from '../../db/connect-sqlite.ts'
-import { requireFolderOwner } from '../../db/folder-owner.ts'
+import { ownerPath, requireFolderOwner } from '../../db/folder-owner.ts'
 import { DatabaseFault, requireUsableDatabase } from '../../db/open-sqlite.ts'
+import { isDamage } from '../../db/sqlite-errors.ts'
 import { messageOf } from '../../lib/message-of.ts'
+import { findAccessFault } from '../../lib/system/access-fault.ts'
 import { findSecretFault } from '../joins/open-secrets.ts'
 import { describeSystem } from '../status/describe-system.ts'
 import { fault, fine, warning, type Finding } from './finding.ts'
@@ -18,16 +20,23 @@ const clockDifferenceMsMax = 2_000
 
 /** Examines the database without changing anything in it: its schema, its secret, its clock, its sums and its backups. */
 export async function examineDatabase(config: Config): Promise<readonly Finding[]> {
+  const locked = findAccessFault([ownerPath(config)], 'read')
+  if (locked !== null) return [fault('database', locked.says, locked.todo)]
   try {
     requireFolderOwner(config)
   } catch (error) {
     return [fault('database', messageOf(error), 'The service does not start until one of the two is done.')]
   }
-  const damage = findSecretDamage(config)
-  const secret = damage === null ? [] : [fault('secret', damage, secretHelp)]
-  if (config.databaseUrl === null && !existsSync(sqlitePath(config)))
+  const damage = examineSecretFile(config)
+  const secret = damage === null ? [] : [damage]
+  if (config.databaseUrl === null && isNotMadeYet(sqlitePath(config)))
     return [fine('database', 'There is none yet; the first "odyssey serve" makes it.'), ...secret]
   return [...(await examineOpened(config, damage === null)), ...secret]
+}
+
+/** What this user may not look for is not taken for missing. */
+function isNotMadeYet(path: string): boolean {
+  return findAccessFault([path], 'read') === null && !existsSync(path)
 }
 
 /** `isSecretWhole` says whether it can be compared with the database. */
@@ -45,12 +54,15 @@ async function examineOpened(config: Config, isSecretWhole: boolean): Promise<re
     }
   } catch (error) {
     if (error instanceof DatabaseFault) return [fault('database', error.says, error.todo)]
-    const todo =
-      config.databaseUrl === null
-        ? 'Restore a backup with "odyssey restore FILE --replace".'
-        : 'Check DATABASE_URL, and that PostgreSQL runs and lets this machine in.'
-    return [fault('database', messageOf(error), todo)]
+    return [fault('database', messageOf(error), adviseOn(error, config))]
   }
+}
+
+/** What is in a backup takes the place of all that came since: one is advised where the file is damaged, and nowhere else. */
+function adviseOn(error: unknown, { databaseUrl }: Config): string {
+  if (databaseUrl !== null) return 'Check DATABASE_URL, and that PostgreSQL runs and lets this machine in.'
+  if (isDamage(error)) return 'Restore a backup with "odyssey restore FILE --replace".'
+  return 'The service does not start until this is mended. The database is not known to be damaged.'
 }
 
 async function examineSchema(config: Config): Promise<Finding> {
@@ -69,14 +81,17 @@ async function open({ databaseUrl, home }: Config): Promise<Database> {
 
 const secretHelp = 'Put it back from where you keep the secret; a backup of the database does not hold it.'
 
-/** What is wrong with the secret by itself; null where there is none yet. */
-function findSecretDamage({ home }: Config): string | null {
-  if (!existsSync(secretPathIn(home))) return null
+/** What is wrong with the secret by itself; null where nothing is, and where there is none yet. */
+function examineSecretFile({ home }: Config): Finding | null {
+  const path = secretPathIn(home)
+  const locked = findAccessFault([path], 'read')
+  if (locked !== null) return fault('secret', locked.says, locked.todo)
+  if (!existsSync(path)) return null
   try {
     loadSecrets(home)
     return null
   } catch (error) {
-    return messageOf(error)
+    return fault('secret', messageOf(error), secretHelp)
   }
 }
 

@@ -6,6 +6,7 @@ import { hasNvidiaCard, missingForCuda, nvidiaDriver } from '../../engines/llama
 import { formatBytes } from '../../lib/format-bytes.ts'
 import { messageOf } from '../../lib/message-of.ts'
 import { probeFolder } from '../../lib/probe-folder.ts'
+import { findAccessFault } from '../../lib/system/access-fault.ts'
 import { lackOfMemory, mayUseDevice, readMemory } from '../../models/fleet/memory-room.ts'
 import type { Progress } from '../../models/download/fetch-file.ts'
 import { createWeightsCheck } from '../../models/weights/check-weights.ts'
@@ -26,14 +27,8 @@ export function examineFolder({ home }: Pick<Config, 'home'>): readonly Finding[
       return [warning('data folder', `${home} does not exist yet.`, 'The first "odyssey serve" makes it.')]
     accessSync(home, constants.R_OK | constants.W_OK | constants.X_OK)
   } catch (error) {
-    const reason = messageOf(error)
-    return [
-      fault(
-        'data folder',
-        `${home} cannot be used: ${reason}.`,
-        'Give it to this user, or set ODYSSEY_HOME to another one.',
-      ),
-    ]
+    const todo = findAccessFault([home], 'write')?.todo ?? 'Give it to this user, or set ODYSSEY_HOME to another one.'
+    return [fault('data folder', `${home} cannot be used: ${messageOf(error)}.`, todo)]
   }
   return [examineModes(home), examineDisk(home)]
 }
