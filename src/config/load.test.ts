@@ -174,6 +174,21 @@ test('an address or a port that is none is refused in one line, with what was gi
   assert.equal(faultOf('{"metrics": {"port": 70000}}'), `FILE: metrics.port: ${rule}`)
 })
 
+test('the metrics and the clients have a port each where they share an address', () => {
+  const rule = 'FILE: metrics.port: must be another one than PORT, which is 9464 too.'
+  assert.equal(faultOf('{"port": 9464, "metrics": {"port": 9464}}'), rule)
+  assert.equal(faultOf('{"host": "0.0.0.0", "port": 9464, "metrics": {"port": 9464}}'), rule)
+  assert.equal(faultOf('{"port": 9464, "metrics": {"host": "localhost", "port": 9464}}'), rule)
+  const path = join(folder, 'ports.json')
+  const load = (content: object) => {
+    writeFileSync(path, JSON.stringify(content))
+    return loadConfig({ ODYSSEY_CONFIG: path }, folder).metrics.port
+  }
+  assert.equal(load({ port: 9464, metrics: { host: '127.0.0.2', port: 9464 } }), 9464)
+  // Any that is free is another one.
+  assert.equal(load({ port: 0, metrics: { port: 0 } }), 0)
+})
+
 test('a fault of any other field is said in words for people', () => {
   const cases: readonly (readonly [content: string, fault: string])[] = [
     ['{"logLevel": "loud"}', 'logLevel: must be debug or info or warn or error or silent.'],

@@ -44,7 +44,11 @@ export function loadConfig(environment: Environment = process.env, workingFolder
     const { issues } = result.error
     throw new ConfigError(describeIssues(issues, (field) => placeOf(field, path, environment)))
   }
-  const faults = [...faultsOfPools(result.data, environment), ...faultsOfSinks(result.data, environment)]
+  const faults = [
+    ...faultsOfPorts(result.data),
+    ...faultsOfPools(result.data, environment),
+    ...faultsOfSinks(result.data, environment),
+  ]
   if (faults.length > 0) throw new ConfigError(faults.map((fault) => `${path}: ${fault}`))
   return Object.freeze({
     ...result.data,
@@ -75,6 +79,16 @@ function faultsOfPools({ models, pools }: ConfigFile, environment: Environment):
   })
   const missing = keyVariables({ pools }).filter((name) => setting(environment, name) === undefined)
   return [...ofModels, ...missing.map((name) => `pools: the variable ${name} with the key of a replica is not set.`)]
+}
+
+const everywhere = ['0.0.0.0', '::', '[::]']
+
+/** The port of the metrics is opened first: what clients ask for would be told to be taken by another program. */
+function faultsOfPorts({ host, port, metrics }: ConfigFile): string[] {
+  if (metrics.port === null || metrics.port === 0 || metrics.port !== port) return []
+  const hosts = [host, metrics.host].map((one) => (one === 'localhost' ? '127.0.0.1' : one))
+  const isShared = hosts[0] === hosts[1] || hosts.some((one) => everywhere.includes(one))
+  return isShared ? [`metrics.port: must be another one than PORT, which is ${port} too.`] : []
 }
 
 function sinkVariables({ audit }: Pick<ConfigFile, 'audit'>): string[] {
