@@ -1,5 +1,5 @@
 import { ConfigError } from '../config/config-error.ts'
-import { messageOf } from '../lib/message-of.ts'
+import { codeOf, messageOf } from '../lib/message-of.ts'
 import { commands } from './commands.ts'
 import { UsageError } from './usage-error.ts'
 import { usage, usageOf } from './usage.ts'
@@ -28,8 +28,25 @@ async function run(words: string[]): Promise<void> {
   await command(args)
 }
 
+/** What shells report of a command that ended because its reader had: 128 and the number of SIGPIPE. */
+const endedWithReader = 141
+
+/**
+ * Ends a command quietly when whoever reads what it writes is gone, as `head` is after its last line.
+ *
+ * The service goes on: what it says at its start is for whoever started it, and nobody has to stay for that.
+ */
+function endWithReader(command: string | undefined): void {
+  for (const stream of [process.stdout, process.stderr])
+    stream.on('error', (error) => {
+      if (codeOf(error) !== 'EPIPE') throw error
+      if (command !== 'serve') process.exit(endedWithReader)
+    })
+}
+
 // What the product writes is for its own user alone, also where the data folder lets others in. SQLite makes its files by it.
 process.umask(0o077)
+endWithReader(process.argv[2])
 
 try {
   await run(process.argv.slice(2))
