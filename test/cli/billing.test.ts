@@ -122,6 +122,13 @@ test('a faulty period is refused in words', async () => {
     toMs: day + 1_800_000,
   })
   assert.deepEqual(parsePeriod({}), {})
+  assert.deepEqual(parsePeriod({ from: '2028-02-29' }), { fromMs: Date.UTC(2028, 1, 29) })
+  // Not the first of March, and neither with a time and a zone by which it is another day in UTC.
+  for (const from of ['2030-02-29', '2030-04-31T23:30-02:00', '2030-02-30T08Z'])
+    assert.throws(() => parsePeriod({ from }), {
+      name: 'UsageError',
+      message: `--from: there is no ${from.slice(0, 10)}.`,
+    })
   const { exitCode, stderr } = await attempt('usage', '--from', '2026-10-01T08:30Z')
   assert.deepEqual([exitCode, stderr.trim()], [1, 'Usage is kept by the hour: it begins and ends with a whole one.'])
 })

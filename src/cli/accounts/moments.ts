@@ -17,7 +17,14 @@ export function parseEnd(text: string, nowMs: number): number | null {
   if (Number.isNaN(moment)) {
     throw new UsageError('--expires takes 12h, 30d, a date as 2027-01-31, a moment as 2027-01-31T12:00:00Z, or never.')
   }
+  requireDay(text, '--expires')
   return moment
+}
+
+/** Throws where a moment begins with a day that its month does not have: by itself it would be one of the next month. */
+export function requireDay(text: string, option: string): void {
+  const day = text.slice(0, 'YYYY-MM-DD'.length)
+  if (!new Date(Date.parse(day)).toISOString().startsWith(day)) throw new UsageError(`${option}: there is no ${day}.`)
 }
 
 export function showDay(ms: number | null): string {

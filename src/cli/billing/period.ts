@@ -1,3 +1,4 @@
+import { requireDay } from '../accounts/moments.ts'
 import { UsageError } from '../usage-error.ts'
 
 /** The options that name a time from when and until when. */
@@ -14,6 +15,7 @@ export function parseMoment(text: string, name: string): number {
   const atMs = dayOnly.test(text) || moment.test(text) ? Date.parse(withMinutes) : Number.NaN
   if (Number.isNaN(atMs))
     throw new UsageError(`${name} takes a day, 2026-11-01, or a time with its zone, 2026-11-01T08:00Z.`)
+  requireDay(text, name)
   return atMs
 }
 
