@@ -64,7 +64,8 @@ ${describeOptions(budgetFields)}
                                        --from now|begin, --header "Name: value", --ca FILE, --certificate FILE,
                                        --private-key FILE
   audit-sinks test ID                  Have a row pushed to one; also enable, disable and remove ID
-  audit list, audit export             Show who changed what, or write it as JSON lines
+  audit list [--json]                  Show who changed what, with --organization ID
+  audit export                         Write it as JSON lines, with the hashes of what was deleted
   audit verify [--organization ID]     Check that the audit is as it was written, with --checkpoint FILE also that
                                        it begins with what was signed then; with --export FILE and --key VERIFIER
                                        an exported one, which needs no data folder

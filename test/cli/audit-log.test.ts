@@ -43,6 +43,16 @@ test('a checkpoint is a note of three lines under the name of the log, which the
   match(key, /^odyssey\/audit\/org_default\+[\da-f]{8}\+[\w+/]+=*$/)
 })
 
+test('programs read the list and the keys as JSON, and are refused it where there is none', async () => {
+  const entries = (await audit('list', '--json')).trimEnd().split('\n')
+  const actions = entries.map((line) => (JSON.parse(line) as { action: string }).action)
+  equal(actions.filter((action) => action === 'api-keys:create').length, 3)
+  deepEqual(JSON.parse(await audit('keys', '--json')), [key])
+  const { exitCode, stderr } = await tryCli({ home }, 'audit', 'checkpoint', '--json')
+  equal(exitCode, 2)
+  match(stderr, /^audit checkpoint has no --json; list, export, verify, keys, prove have\.$/m)
+})
+
 test('a row is proven elsewhere with the key alone, and a changed one is not', async () => {
   const [first] = (await audit('export', '--organization', 'org_default')).split('\n')
   const { id } = JSON.parse(first ?? '') as { id: string }

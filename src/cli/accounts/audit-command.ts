@@ -60,12 +60,17 @@ const words = {
   expire: 0,
 }
 
+/** What says the same to programs with `--json`; an export and a proof are for them anyway. */
+const inJson = ['list', 'export', 'verify', 'keys', 'prove']
+
 /** `odyssey audit`: who changed what, and whether that record is as it was written. */
 export async function auditCommand(args: string[]): Promise<void> {
   if (args[0] === 'witness') return (await import('./witness-command.ts')).witnessCommand(args.slice(1))
   if (args[0] === 'sign') return (await import('./sign-command.ts')).signCommand(args.slice(1))
   const { values, positionals } = parseArguments({ args, options, words })
   const [action, subject] = positionals
+  if (values.json && action !== undefined && !inJson.includes(action) && Object.hasOwn(words, action))
+    throw new UsageError(`audit ${action} has no --json; ${inJson.join(', ')} have.`)
   const named = values.organization === undefined ? null : requireId(values.organization, 'org')
   const quorum = readQuorum(values.witness ?? [], values.quorum)
   if (action === 'check') return check(subject, values.key, quorum)
@@ -75,11 +80,12 @@ export async function auditCommand(args: string[]): Promise<void> {
   }
   await withInstallation(async (installation, config) => {
     const place = { installation, config, organizationId: named ?? installation.home.organizationId }
-    if (action === 'list' || action === 'export') await list(installation, named, action === 'export')
+    if (action === 'list') await list(installation, named, values.json)
+    else if (action === 'export') await exportAll(installation, named)
     else if (action === 'verify') {
       const checkpoints = values.checkpoint ?? []
       await verify(installation, config, { named, asJson: values.json, checkpoints, quorum })
-    } else if (action === 'keys') await showKeys(place)
+    } else if (action === 'keys') await showKeys(place, values.json)
     else if (action === 'checkpoint') await showCheckpoint(place)
     else if (action === 'prove') await prove(place, subject)
     else if (action === 'rotate-key') await rotateKey(place)
@@ -94,12 +100,18 @@ export async function auditCommand(args: string[]): Promise<void> {
 
 async function list({ accounts, db }: Installation, named: OrganizationId | null, asJson: boolean): Promise<void> {
   for (const id of named === null ? await listAuditedOrganizations(db) : [named]) {
-    // Whoever checks an export needs the hashes of deleted rows.
-    if (asJson)
-      for await (const deleted of readDeletedEntries(accounts, operator, id)) console.log(JSON.stringify(deleted))
     for await (const entries of readWholeAudit(accounts, operator, id)) {
       for (const entry of entries) console.log(asJson ? JSON.stringify(entry) : describeEntry(entry))
     }
+  }
+}
+
+async function exportAll(installation: Installation, named: OrganizationId | null): Promise<void> {
+  const { accounts, db } = installation
+  for (const id of named === null ? await listAuditedOrganizations(db) : [named]) {
+    // Whoever checks an export needs the hashes of deleted rows.
+    for await (const deleted of readDeletedEntries(accounts, operator, id)) console.log(JSON.stringify(deleted))
+    await list(installation, id, true)
   }
 }
 
@@ -200,8 +212,9 @@ type AuditedChain = {
   readonly organizationId: OrganizationId
 }
 
-async function showKeys({ installation, organizationId }: AuditedChain): Promise<void> {
+async function showKeys({ installation, organizationId }: AuditedChain, asJson: boolean): Promise<void> {
   const verifiers = await readVerifiers(installation.db, organizationId)
+  if (asJson) return console.log(JSON.stringify(verifiers.map(formatVerifier)))
   if (verifiers.length === 0) console.log(`The audit of ${organizationId} was not signed yet.`)
   for (const verifier of verifiers) console.log(formatVerifier(verifier))
 }
