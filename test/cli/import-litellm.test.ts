@@ -382,6 +382,14 @@ test('an export that cannot be read is refused with the place, and nothing is ma
   match((await run('--export', damaged)).stderr, /^LiteLLM_VerificationToken, row 1: rpm_limit cannot be read\./)
   writeFileSync(join(damaged, 'LiteLLM_VerificationToken.json'), '[{')
   match((await run('--export', damaged)).stderr, /LiteLLM_VerificationToken\.json cannot be read: /)
+  const config = join(damaged, 'config.yaml')
+  writeFileSync(config, 'root:x:0:0:root:/root:/bin/bash\n')
+  match(
+    (await run('--config', config)).stderr,
+    /^\S+ is no config\.yaml of LiteLLM’s: it must be a mapping, with model_list/,
+  )
+  writeFileSync(config, 'model_list: all')
+  match((await run('--config', config)).stderr, /config\.yaml of LiteLLM’s: model_list cannot be read\.$/m)
   match((await run('--export', folder, '--model', 'gpt-4o=gpt-5')).stderr, /^There is no model gpt-5 here/)
   match((await run()).stderr, /^This needs --export FOLDER/)
 })

@@ -54,7 +54,9 @@ const settings: readonly (readonly [
 export async function readLiteLlmConfig(path: string): Promise<LiteLlmConfig> {
   const { data, error } = schema.safeParse((await readYaml(path)) ?? {})
   if (error !== undefined) {
-    throw new Error(`${path} is no config.yaml of LiteLLM’s: ${error.issues[0]?.path.join('.') ?? ''} cannot be read.`)
+    const place = error.issues[0]?.path.join('.') ?? ''
+    const reason = place === '' ? 'it must be a mapping, with model_list in it' : `${place} cannot be read`
+    throw new Error(`${path} is no config.yaml of LiteLLM’s: ${reason}.`)
   }
   const models = (data.model_list ?? []).map(({ model_name: name, model_info: about }) => {
     return { name, groups: about?.access_groups ?? [] }
