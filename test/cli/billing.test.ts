@@ -304,3 +304,7 @@ test('rules for Prometheus are of what is promised, to everyone or to the organi
   await run('sla', 'promise', '--availability', '99.95', '--organization', 'org_default')
   assert.match(await run('sla', 'rules', '--organization', 'org_default'), /> 14\.4 \* 0\.0005\n/)
 })
+
+test('a month in which nothing was measured is said to be one', async () => {
+  assert.equal(await run('sla', 'report', '--month', '2020-01'), 'Nothing was measured in 2020-01.\n')
+})

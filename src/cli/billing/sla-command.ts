@@ -169,10 +169,9 @@ async function report(installation: Installation, { config, values }: Given): Pr
     const counts = `${minutes.down} of ${minutes.counted} minutes down, ${requests.bad} of ${requests.valid} requests bad`
     return `${model}  ${shares[0]} of minutes, ${shares[1]} of requests  (${counts}, ${down.length} times down)`
   })
-  print(values.json, { organizationId, month, isClosed: newest !== undefined, models, note: newest?.note ?? null }, [
-    `${month} is not closed yet:`,
-    ...lines,
-  ])
+  const said = lines.length === 0 ? [`Nothing was measured in ${month}.`] : [`${month} is not closed yet:`, ...lines]
+  const result = { organizationId, month, isClosed: newest !== undefined, models, note: newest?.note ?? null }
+  print(values.json, result, said)
 }
 
 /** Ends with 1 when anything is wrong. */
