@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { ConfigError } from '../config/config-error.ts'
 import { loadConfig } from '../config/load.ts'
 import { examine } from '../service/doctor/examine.ts'
@@ -23,7 +24,7 @@ async function examineInstallation(): Promise<readonly Finding[]> {
   try {
     const config = loadConfig()
     return [
-      fine('settings', `The settings can be used; the config file is ${config.configPath}.`),
+      fine('settings', `The settings can be used; ${describeFile(config.configPath)}.`),
       ...(await examine(config, { findService: findRunningService, progress: progressOfTerminal() })),
     ]
   } catch (error) {
@@ -32,6 +33,10 @@ async function examineInstallation(): Promise<readonly Finding[]> {
       .split('\n')
       .map((line) => fault('settings', line, 'Mend it: the service does not start with it.'))
   }
+}
+
+function describeFile(path: string): string {
+  return existsSync(path) ? `the config file is ${path}` : `there is no config file, which would be ${path}`
 }
 
 /** Large weights take minutes, in which a person would think that nothing happens; a program waits for the end. */

@@ -73,6 +73,16 @@ test('a folder that is still empty is no fault, and is not made into an installa
     deepEqual((await findings(target)).of('database'), of('database'))
   }))
 
+test('a config file that is not there is not named as if it were', () =>
+  makeFolder({ port: 0 }, async ({ home }) => {
+    const target = { home, environment: { PORT: '0' } }
+    const path = join(home, 'odyssey.json')
+    equal((await findings(target)).of('settings').says, `The settings can be used; the config file is ${path}.`)
+    rmSync(path)
+    const { says } = (await findings(target)).of('settings')
+    equal(says, `The settings can be used; there is no config file, which would be ${path}.`)
+  }))
+
 test('settings that cannot be used are told field by field, and end with 1', () =>
   makeFolder({ port: 'many', engine: { slots: 0 } }, async (target) => {
     const { exitCode, stdout } = await tryCli(target, 'doctor')
