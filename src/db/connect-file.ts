@@ -58,7 +58,11 @@ function prepareStatement(sqlite: DatabaseSync, sql: string): KeptStatement {
   return {
     reader: statement.columns().length > 0,
     all: (parameters) => statement.all(...asInput(parameters)),
-    run: (parameters) => statement.run(...asInput(parameters)),
+    run: (parameters) => {
+      // A full disk has ended the transaction already: to say that none is left would hide why.
+      if (sql === 'rollback' && !sqlite.isTransaction) return { changes: 0, lastInsertRowid: 0 }
+      return statement.run(...asInput(parameters))
+    },
     // Reading row by row takes a statement of its own: run again meanwhile, it would begin anew.
     iterate: (parameters) => sqlite.prepare(sql).iterate(...asInput(parameters)),
   }

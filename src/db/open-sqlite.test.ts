@@ -30,6 +30,19 @@ test('a commit is on the disk before it counts, and readers do not wait', async 
   await db.destroy()
 })
 
+test('a fault that has ended its transaction is told, and not that there is none to roll back', async () => {
+  const db = await openSqlite(join(folder, 'ended.db'))
+  await sql`create table numbers (number integer primary key)`.execute(db)
+  const insertTwice = db.transaction().execute(async (transaction) => {
+    // By itself SQLite ends one where the disk is full.
+    for (let times = 0; times < 2; times += 1)
+      await sql`insert or rollback into numbers values (1)`.execute(transaction)
+  })
+  await assert.rejects(insertTwice, /UNIQUE constraint failed/)
+  assert.deepEqual((await sql`select * from numbers`.execute(db)).rows, [])
+  await db.destroy()
+})
+
 suite('a statement that is run again', () => {
   async function openNumbers(name: string) {
     const db = await openSqlite(join(folder, `${name}.db`))
