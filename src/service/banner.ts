@@ -7,7 +7,11 @@ import type { LoadedWeights } from '../http/api/engine-schemas.ts'
 const weightsPage = fileURLToPath(new URL('../../docs/models.md', import.meta.url))
 
 /** A model as it starts; the pool that answers for it, where one does. */
-type StartedModel = Pick<LoadedWeights, 'model' | 'state' | 'windowTokens' | 'isBuiltIn'> & { readonly pool?: string }
+type StartedModel = Pick<LoadedWeights, 'model' | 'state' | 'isBuiltIn'> & {
+  /** Null for a pool of which no replica has told it yet. */
+  readonly windowTokens: number | null
+  readonly pool?: string
+}
 
 /** What a person sees when the service has started; of the first key only the first time. */
 export function describeStart({
@@ -27,7 +31,8 @@ export function describeStart({
   const lines = [`Odyssey is listening at ${address}`, ...(hasPages ? [`Documentation: ${address}/docs`] : []), '']
   for (const { model, state, windowTokens, isBuiltIn, pool } of models) {
     const note = isBuiltIn ? '  starter weights' : pool === undefined ? '' : `  pool ${pool}`
-    lines.push(`  ${model.padEnd(11)} ${state.padEnd(8)} window ${windowTokens.toLocaleString('en-US')} tokens${note}`)
+    const window = windowTokens === null ? '' : ` window ${windowTokens.toLocaleString('en-US')} tokens`
+    lines.push(`  ${model.padEnd(11)} ${state.padEnd(8)}${window}${note}`)
   }
   if (models.some(({ isBuiltIn }) => isBuiltIn)) {
     lines.push(

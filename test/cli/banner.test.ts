@@ -79,6 +79,16 @@ test('a start with starter weights names the file that says which real ones to f
   match(readFileSync(page, 'utf8'), /^## Which weights$/m)
 })
 
+test('a pool that is still being asked has no window yet, and none is named', () => {
+  const asked = { model: 'hal-1.0', pool: 'far', state: 'loading', windowTokens: null, isBuiltIn: false } as const
+  const known = { ...asked, model: 'clarke-1.0', state: 'ready', windowTokens: 32_768 } as const
+  const banner = describeStart({ address: 'x', models: [asked, known], firstKey: { kind: 'none' }, hasPages: false })
+  deepEqual(banner.split('\n').slice(2), [
+    '  hal-1.0     loading   pool far',
+    '  clarke-1.0  ready    window 32,768 tokens  pool far',
+  ])
+})
+
 suite('the first start where the output is no terminal', () => {
   const home = newHome('no terminal')
   const keyPath = join(home, 'first-api-key')

@@ -38,7 +38,8 @@ export type PooledModel = {
   readonly pool: string
   readonly state: EngineState
   readonly reason: string | null
-  readonly windowTokens: number
+  /** Null until a replica has told. */
+  readonly windowTokens: number | null
   readonly isBuiltIn: false
 }
 
@@ -76,8 +77,7 @@ export class RemotePools {
       const { state, windowTokens } = engine.status()
       const reason = state === 'ready' ? null : engine.reason
       return models.map(
-        (model) =>
-          ({ model, pool: engine.name, state, reason, windowTokens: windowTokens ?? 0, isBuiltIn: false }) as const,
+        (model) => ({ model, pool: engine.name, state, reason, windowTokens, isBuiltIn: false }) as const,
       )
     })
   }
