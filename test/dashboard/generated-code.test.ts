@@ -91,7 +91,7 @@ suite('the code that the playground shows', () => {
 })
 
 test('an answer is held to its schema, and the first fault is named by its place', () => {
-  const schema = JSON.stringify({
+  const schema = {
     type: 'object',
     properties: {
       city: { type: 'string' },
@@ -100,7 +100,7 @@ test('an answer is held to its schema, and the first fault is named by its place
     },
     required: ['city'],
     additionalProperties: false,
-  })
+  }
   const verdicts = [
     '{"city": "Rome", "sizes": [1, 2]}',
     '{"sizes": []}',

@@ -1,9 +1,9 @@
 // A request that was sent before opens in the playground as it was: what is made of it there is the same request.
 
-import { deepEqual, equal } from 'node:assert/strict'
+import { deepEqual, equal, match } from 'node:assert/strict'
 import { test } from 'node:test'
-import { toBody, type Settings, type Turn } from '../../web/src/pages/playground/conversation.ts'
-import { readBody } from '../../web/src/pages/playground/read-body.ts'
+import { faultOf, toBody, type Settings, type Turn } from '../../web/src/pages/playground/conversation.ts'
+import { readBody, schemaOf } from '../../web/src/pages/playground/read-body.ts'
 
 const more = {
   topP: '0.9',
@@ -56,6 +56,11 @@ for (const format of ['messages', 'chat-completions'] as const) {
     })
   })
 
+  test(`a request in ${format} is known to ask for a schema, or for none`, () => {
+    deepEqual(schemaOf(toBody({ ...settings, format }, turns)), { type: 'object', properties: {} })
+    equal(schemaOf(toBody({ ...settings, format, schema: ' ' }, turns)), undefined)
+  })
+
   test(`a picture in ${format} is left out, and it is said so`, () => {
     const picture = format === 'messages' ? { type: 'image', source: {} } : { type: 'image_url', image_url: {} }
     const content = [{ type: 'text', text: 'What is this?' }, picture]
@@ -78,4 +83,13 @@ test('the fields of the newer names of chat completions are read as well', () =>
   const read = readBody('chat-completions', JSON.stringify({ model: 'tycho-1.0', max_completion_tokens: 5, messages }))
   deepEqual([read?.search.max, read?.texts.system], ['5', 'Be short.'])
   deepEqual(read?.turns, [{ kind: 'user', text: 'Hello' }])
+})
+
+test('tools and a schema that are none are told before they are sent', () => {
+  const faultWith = (changes: Partial<Settings>) => faultOf({ ...settings, format: 'messages', ...changes })
+  equal(faultWith({}), null)
+  for (const tools of ['[null]', '[3]', '[[]]', '[{"name":"a"},{"description":"Of nothing."}]'])
+    match(faultWith({ tools }) ?? '', /^Tool [12] is no JSON object with a name: \{name, description, parameters\}\.$/)
+  for (const tools of ['{', '{}', 'null']) match(faultWith({ tools }) ?? '', /^The tools are a JSON list/)
+  for (const schema of ['{', 'null', '[]', '3']) equal(faultWith({ schema }), 'The schema is no JSON object.')
 })

@@ -8,6 +8,7 @@ import { openDashboard } from './harness/open-dashboard.ts'
 import { useDashboard } from './harness/use-dashboard.ts'
 import { agentsSuite } from './suites/agents.ts'
 import { availabilitySuite } from './suites/availability.ts'
+import { breaksSuite } from './suites/breaks.ts'
 import { channelsSuite } from './suites/channels.ts'
 import { documentsSuite } from './suites/documents.ts'
 import { installationSuite } from './suites/installation.ts'
@@ -125,6 +126,8 @@ unsavedSuite(dashboard)
 unreadSuite(dashboard)
 
 playgroundSuite(dashboard)
+
+breaksSuite(dashboard)
 
 suite('another member', () => {
   test('is invited as a developer, joins with a passkey of their own, and sees what a developer may', async () => {

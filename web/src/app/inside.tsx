@@ -5,6 +5,7 @@ import type { Session } from '../api/answers.ts'
 import { location } from '../lib/location.ts'
 import { LinkButton } from '../kit/button.tsx'
 import { Page } from '../kit/page.tsx'
+import { PageBoundary } from './page-boundary.tsx'
 import { findPage } from './paths.ts'
 import { preferences } from './preferences.ts'
 import { routes } from './route-table.ts'
@@ -62,7 +63,9 @@ function WithinShell({ session, page }: { readonly session: Session; readonly pa
   const title = page === null ? 'Not found' : routes[page.name].title
   return (
     <Shell session={session} organizationId={isMember ? organizationId : null} title={title}>
-      <Allowed session={session} page={page} organizationId={organizationId} />
+      <PageBoundary place={usePlace()}>
+        <Allowed session={session} page={page} organizationId={organizationId} />
+      </PageBoundary>
     </Shell>
   )
 }

@@ -79,7 +79,7 @@ export function PriceDrawer({
         label="From, in your time zone"
         type="datetime-local"
         value={fields.from}
-        fault={change.faultOf('effectiveAt')}
+        fault={change.faultOf('effectiveAt') ?? faultOfFrom(fields.from) ?? undefined}
         onText={(from) => set({ from })}
         hint="Empty: as soon as possible."
       />
@@ -95,12 +95,17 @@ function useOrganizations(organizationId: string | null): readonly { readonly id
   return [{ id: organizationId, name: own?.organizationName ?? organizationId }]
 }
 
-function reasonOf({ rates }: Fields): string | null {
+/** A year that is being typed may have more digits than a time has, or fewer. */
+function faultOfFrom(from: string): string | null {
+  return from === '' || /^[2-8]\d{3}-/.test(from) ? null : 'This is a day and a time from the year 2000 on.'
+}
+
+function reasonOf({ rates, from }: Fields): string | null {
   const wrong = kinds.find(([field]) => parseMoney(rates[field]) === null)
   if (wrong !== undefined) return `${wrong[1]} is an amount such as 3 or 0.30.`
   return micros(rates.cacheRead) > micros(rates.input)
     ? 'Reading from the cache costs more than input then; this is likely a mistake.'
-    : null
+    : faultOfFrom(from)
 }
 
 function micros(text: string): number {

@@ -8,9 +8,10 @@ import { Link } from '../../kit/link.tsx'
 import { Bar } from '../../kit/figures.tsx'
 import { Banner, Card, Disclosure, Row, Stack, StateTag } from '../../kit/page.tsx'
 import { Segments } from '../../kit/tabs.tsx'
-import { checkAnswer } from './check-schema.ts'
+import { checkAnswer, type Schema } from './check-schema.ts'
 import type { Call, Result } from './conversation.ts'
 import { ratePerSecond } from './measures.ts'
+import { schemaOf } from './read-body.ts'
 import type { Run } from './run.ts'
 import styles from './playground.module.css'
 
@@ -24,15 +25,17 @@ const views = [
 type Props = {
   readonly name: string
   readonly run: Run
-  /** What the answer has to keep; empty for nothing. */
-  readonly schema: string
   readonly organizationId: string
+  /** Why results of tools cannot be sent; null where they can. */
+  readonly reason: string | null
   readonly onResults: (results: readonly Result[]) => void
   /** Takes this one of two answers for the conversation. */
   readonly onChoice?: () => void
 }
 
-export function AnswerView({ name, run, schema, organizationId, onResults, onChoice }: Props) {
+export function AnswerView({ name, run, organizationId, reason, onResults, onChoice }: Props) {
+  // What it was asked with: the field may have another one by now.
+  const schema = schemaOf(run.body) as Schema | undefined
   const [view, setView] = useState<View>('answer')
   return (
     <Card
@@ -41,7 +44,7 @@ export function AnswerView({ name, run, schema, organizationId, onResults, onCho
     >
       <Stack>
         {run.fault !== null && <Banner kind="bad">{run.fault}</Banner>}
-        {view === 'answer' && <Content run={run} onResults={onResults} />}
+        {view === 'answer' && <Content run={run} reason={reason} onResults={onResults} />}
         {view === 'request' && <Code label="Request, as sent" wraps text={JSON.stringify(run.body, null, 2)} />}
         {view === 'response' && (
           <Code
@@ -51,7 +54,7 @@ export function AnswerView({ name, run, schema, organizationId, onResults, onCho
               .join('\n')}
           />
         )}
-        {run.isOver && schema.trim() !== '' && run.text !== '' && <Verdict text={run.text} schema={schema} />}
+        {run.isOver && schema !== undefined && run.text !== '' && <Verdict text={run.text} schema={schema} />}
         <Figures run={run} organizationId={organizationId} />
         {onChoice !== undefined && run.isOver && run.fault === null && (
           <Row>
@@ -65,7 +68,7 @@ export function AnswerView({ name, run, schema, organizationId, onResults, onCho
   )
 }
 
-function Content({ run, onResults }: { readonly run: Run; readonly onResults: Props['onResults'] }) {
+function Content({ run, reason, onResults }: Pick<Props, 'run' | 'reason' | 'onResults'>) {
   return (
     <>
       {run.thinking !== '' && (
@@ -76,12 +79,12 @@ function Content({ run, onResults }: { readonly run: Run; readonly onResults: Pr
       <div className={styles.text} aria-live="off">
         {run.text}
       </div>
-      {run.calls.length > 0 && <Calls calls={run.calls} isOver={run.isOver} onResults={onResults} />}
+      {run.calls.length > 0 && <Calls calls={run.calls} isOver={run.isOver} reason={reason} onResults={onResults} />}
     </>
   )
 }
 
-function Verdict({ text, schema }: { readonly text: string; readonly schema: string }) {
+function Verdict({ text, schema }: { readonly text: string; readonly schema: Schema }) {
   const fault = checkAnswer(text, schema)
   return fault === null ? (
     <StateTag mood="good">Keeps the schema</StateTag>
@@ -90,14 +93,13 @@ function Verdict({ text, schema }: { readonly text: string; readonly schema: str
   )
 }
 
-type CallsProps = {
+type CallsProps = Pick<Props, 'reason' | 'onResults'> & {
   readonly calls: readonly Call[]
   readonly isOver: boolean
-  readonly onResults: Props['onResults']
 }
 
 /** What the model wants to be called, with a form for what comes of it. */
-function Calls({ calls, isOver, onResults }: CallsProps) {
+function Calls({ calls, isOver, reason, onResults }: CallsProps) {
   const [results, setResults] = useState<Readonly<Record<string, Omit<Result, 'id'>>>>({})
   const resultOf = (id: string) => results[id] ?? { text: '', isError: false }
   const change = (id: string, changes: Partial<Result>) =>
@@ -123,7 +125,7 @@ function Calls({ calls, isOver, onResults }: CallsProps) {
       ))}
       {isOver && (
         <Row>
-          <Button onClick={() => onResults(calls.map(({ id }) => ({ id, ...resultOf(id) })))}>
+          <Button reason={reason} onClick={() => onResults(calls.map(({ id }) => ({ id, ...resultOf(id) })))}>
             {calls.length === 1 ? 'Send result' : 'Send results'}
           </Button>
         </Row>

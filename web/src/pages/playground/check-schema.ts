@@ -1,6 +1,7 @@
 // Checks an answer against the JSON Schema that it was asked for, by the keywords that the service keeps to.
 
-type Schema = {
+/** As far as it is looked at. */
+export type Schema = {
   readonly type?: string | readonly string[]
   readonly enum?: readonly unknown[]
   readonly const?: unknown
@@ -12,14 +13,14 @@ type Schema = {
 }
 
 /** Says what of an answer is not as its schema has it; null where all of it is. */
-export function checkAnswer(text: string, schema: string): string | null {
+export function checkAnswer(text: string, schema: Schema): string | null {
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch {
     return 'it is not JSON'
   }
-  return check(value, JSON.parse(schema) as Schema, 'the answer')
+  return check(value, schema, 'the answer')
 }
 
 function check(value: unknown, schema: Schema, at: string): string | null {

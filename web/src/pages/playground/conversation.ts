@@ -33,9 +33,23 @@ export function faultOf({ tools, schema, outputTokensMax, temperature, more }: S
   if (!/^[1-9]\d{0,6}$/.test(outputTokensMax)) return 'The most output tokens are a whole number.'
   if (temperature !== '' && !(Number(temperature) >= 0 && Number(temperature) <= 2))
     return 'The temperature is a number from 0 to 2, or empty.'
-  if (tools.trim() !== '' && !Array.isArray(parse(tools)))
-    return 'The tools are a JSON list of {name, description, parameters}.'
-  return schema.trim() !== '' && parse(schema) === undefined ? 'The schema is not JSON.' : faultOfMore(more)
+  return faultOfTools(tools) ?? faultOfSchema(schema) ?? faultOfMore(more)
+}
+
+export function faultOfTools(tools: string): string | null {
+  if (tools.trim() === '') return null
+  const given = parse(tools)
+  if (!Array.isArray(given)) return 'The tools are a JSON list of {name, description, parameters}.'
+  const wrong = given.findIndex((tool) => !isObject(tool) || typeof tool['name'] !== 'string')
+  return wrong === -1 ? null : `Tool ${wrong + 1} is no JSON object with a name: {name, description, parameters}.`
+}
+
+export function faultOfSchema(schema: string): string | null {
+  return schema.trim() === '' || isObject(parse(schema)) ? null : 'The schema is no JSON object.'
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function parse(text: string): unknown {

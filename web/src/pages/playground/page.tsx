@@ -19,7 +19,7 @@ export function Page({ params }: { readonly params: PageParams }) {
   const { search, change, texts, setTexts, settings, turns, next, lacksProject } = playground
   const actions = (
     <>
-      <Button icon="code" onClick={() => setCode(true)}>
+      <Button icon="code" reason={playground.fault} onClick={() => setCode(true)}>
         Code
       </Button>
       <Button onClick={() => playground.clear()}>Begin anew</Button>
@@ -72,7 +72,7 @@ function Filters({ playground: { projects, projectId, search, change } }: { read
 
 /** What came of the last question, in one column or two, and how the two compare once both are over. */
 function Answers({ playground }: { readonly playground: Playground }) {
-  const { search, texts, columns, organizationId } = playground
+  const { search, columns, organizationId } = playground
   const shown = columns.flatMap(({ name, column: { run } }) => (run === null ? [] : [{ name, run }]))
   const [first, second] = shown
   return (
@@ -83,8 +83,8 @@ function Answers({ playground }: { readonly playground: Playground }) {
             key={index}
             name={search.compare ? name : 'Answer'}
             run={run}
-            schema={texts.schema}
             organizationId={organizationId}
+            reason={playground.fault}
             onResults={(results) => playground.goOn(run, { kind: 'results', results })}
             {...(search.compare && { onChoice: () => playground.keep(run) })}
           />

@@ -78,8 +78,7 @@ class Reader {
   }
 
   #schema(): string {
-    const chat = asFields(asFields(this.#body['response_format'])?.['json_schema'])?.['schema']
-    const schema = asFields(asFields(this.#body['output_config'])?.['format'])?.['schema'] ?? chat
+    const schema = schemaOf(this.#body)
     return schema === undefined ? '' : JSON.stringify(schema, null, 2)
   }
 
@@ -135,6 +134,13 @@ class Reader {
     if (parts.some(({ type }) => type !== 'text')) this.#isPartial = true
     return parts.flatMap(({ text }) => (typeof text === 'string' ? [text] : [])).join('\n')
   }
+}
+
+/** The JSON Schema that the answer of a request has to keep; undefined where there is none. */
+export function schemaOf(body: unknown): unknown {
+  const fields = asFields(body)
+  const chat = asFields(asFields(fields?.['response_format'])?.['json_schema'])?.['schema']
+  return asFields(asFields(fields?.['output_config'])?.['format'])?.['schema'] ?? chat
 }
 
 function asFields(value: unknown): Fields | null {

@@ -2,6 +2,7 @@ import { modelChoices } from '../../app/models.ts'
 import { Select, TextArea, TextField } from '../../kit/field.tsx'
 import { Card, Disclosure, Stack } from '../../kit/page.tsx'
 import { Segments } from '../../kit/tabs.tsx'
+import { faultOfSchema, faultOfTools } from './conversation.ts'
 import { MoreFields } from './more-fields.tsx'
 import type { PlaygroundSearch } from './search.ts'
 
@@ -88,6 +89,7 @@ export function SettingsCard({ search, texts, fault, onChange, onText }: Props) 
             placeholder={exampleTool}
             value={texts.tools}
             onText={(tools) => onText({ tools })}
+            fault={faultOfTools(texts.tools) ?? undefined}
             hint="A JSON list of {name, description, parameters}."
           />
           <TextArea
@@ -97,6 +99,7 @@ export function SettingsCard({ search, texts, fault, onChange, onText }: Props) 
             placeholder={exampleSchema}
             value={texts.schema}
             onText={(schema) => onText({ schema })}
+            fault={faultOfSchema(texts.schema) ?? undefined}
           />
         </Disclosure>
         {fault !== null && <p role="status">{fault}</p>}
