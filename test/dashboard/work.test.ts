@@ -12,6 +12,7 @@ import { breaksSuite } from './suites/breaks.ts'
 import { channelsSuite } from './suites/channels.ts'
 import { documentsSuite } from './suites/documents.ts'
 import { installationSuite } from './suites/installation.ts'
+import { longNamesSuite } from './suites/long-names.ts'
 import { ownRolesSuite } from './suites/own-roles.ts'
 import { playgroundSuite } from './suites/playground.ts'
 import { portalSuite } from './suites/portal.ts'
@@ -128,6 +129,8 @@ unreadSuite(dashboard)
 playgroundSuite(dashboard)
 
 breaksSuite(dashboard)
+
+longNamesSuite(dashboard)
 
 suite('another member', () => {
   test('is invited as a developer, joins with a passkey of their own, and sees what a developer may', async () => {

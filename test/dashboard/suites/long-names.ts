@@ -1,0 +1,43 @@
+// Names as long as they may be, and names of the other direction: what stands beside them keeps its place.
+
+import { equal } from 'node:assert/strict'
+import { before, suite, test } from 'node:test'
+import type { Locator } from 'playwright-core'
+import { askApi, baseOf } from '../harness/ask.ts'
+import { organizationOf } from '../harness/open-dashboard.ts'
+import type { Dashboard } from '../harness/use-dashboard.ts'
+
+const long = 'a-name-without-any-space-'.repeat(4)
+
+export function longNamesSuite(dashboard: () => Dashboard): void {
+  suite('a name that somebody chose', () => {
+    let keyId = ''
+    before(async () => {
+      const { owner } = dashboard()
+      const within = `/api/v1/organizations/${organizationOf(owner)}`
+      const made = await askApi(owner.page, 'POST', `${within}/api-keys`, { name: long, projectId: 'proj_default' })
+      keyId = (made.body as { readonly apiKey: { readonly id: string } }).apiKey.id
+    })
+
+    test('stands in lines of words as the title of its page, at every width of a window', async () => {
+      const { page } = dashboard().owner
+      const before = page.viewportSize()
+      await page.goto(`${baseOf(dashboard())}/keys/${keyId}`)
+      const title = page.getByRole('heading', { level: 1, name: long })
+      for (const width of [640, 768, 820, 1_024]) {
+        await page.setViewportSize({ width, height: 800 })
+        equal((await linesOf(title)) <= 3, true, `at ${width} pixels`)
+      }
+      if (before !== null) await page.setViewportSize(before)
+    })
+  })
+}
+
+/** In how many lines a text stands. */
+function linesOf(text: Locator): Promise<number> {
+  return text.evaluate((element) => {
+    const range = document.createRange()
+    range.selectNodeContents(element)
+    return new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size
+  })
+}
