@@ -30,6 +30,16 @@ export function longNamesSuite(dashboard: () => Dashboard): void {
       }
       if (before !== null) await page.setViewportSize(before)
     })
+
+    test('leaves the name of a model whole in the table of limits', async () => {
+      const { owner } = dashboard()
+      const { page } = owner
+      const limit = { subject: { kind: 'api-key', id: keyId }, model: 'clarke-1.0', requestsPerMinute: 60_000 }
+      await askApi(page, 'PUT', `/api/v1/organizations/${organizationOf(owner)}/limits`, limit)
+      await page.goto(`${baseOf(dashboard())}/limits`)
+      const model = page.getByRole('row', { name: long }).getByRole('cell', { name: 'clarke-1.0', exact: true })
+      equal(await linesOf(model), 1)
+    })
   })
 }
 

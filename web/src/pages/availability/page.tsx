@@ -142,7 +142,7 @@ function ModelCard({ model, objective }: { readonly model: Model; readonly objec
 }
 
 const columns: readonly Column<Down>[] = [
-  { key: 'model', head: 'Model', cell: ({ model }) => model },
+  { key: 'model', head: 'Model', isOneLine: true, cell: ({ model }) => model },
   { key: 'from', head: 'From', isOneLine: true, cell: ({ from }) => <Time at={from} /> },
   { key: 'until', head: 'Until', isOneLine: true, cell: ({ until }) => <Time at={until} /> },
   { key: 'minutes', head: 'Minutes', isRight: true, cell: ({ minutes }) => formatCount(minutes) },

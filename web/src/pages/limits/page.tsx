@@ -122,7 +122,13 @@ function LimitTable({ organizationId, limits, onOpen }: TableProps) {
   const nameOf = useSubjectName(organizationId)
   const columns: readonly Column<Limit>[] = [
     { key: 'subject', head: 'For', cell: ({ subject }) => <SubjectName {...nameOf(subject)} /> },
-    { key: 'model', head: 'Model', phone: 'side', cell: ({ model }) => (model === '*' ? 'all' : model) },
+    {
+      key: 'model',
+      head: 'Model',
+      isOneLine: true,
+      phone: 'side',
+      cell: ({ model }) => (model === '*' ? 'all' : model),
+    },
     ...limitColumns,
     {
       key: 'cached',

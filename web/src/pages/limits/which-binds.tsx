@@ -85,7 +85,13 @@ function Standings({ organizationId, apiKeyId, model }: StandingsProps) {
   const columns: readonly Column<Standing>[] = [
     { key: 'kind', head: 'Limit', cell: ({ kind }) => kinds[kind] },
     { key: 'subject', head: 'Of', cell: ({ subject }) => <SubjectName {...nameOf(subject)} /> },
-    { key: 'model', head: 'Model', phone: 'off', cell: ({ model: of }) => (of === '*' ? 'all together' : of) },
+    {
+      key: 'model',
+      head: 'Model',
+      isOneLine: true,
+      phone: 'off',
+      cell: ({ model: of }) => (of === '*' ? 'all together' : of),
+    },
     { key: 'state', head: 'Effect', phone: 'side', cell: (standing) => <Effect standing={standing} /> },
     {
       key: 'left',

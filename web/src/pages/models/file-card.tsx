@@ -120,7 +120,7 @@ function WaitingTable({ waiting }: { readonly waiting: readonly Waiting[] }) {
     { key: 'request', head: 'Request', cell: ({ requestId }) => <Id id={requestId} /> },
     { key: 'organization', head: 'Organization', cell: ({ organizationId }) => <Id id={organizationId} /> },
     { key: 'key', head: 'Key', cell: ({ apiKeyId }) => <Id id={apiKeyId} /> },
-    { key: 'model', head: 'Model', cell: ({ model }) => model },
+    { key: 'model', head: 'Model', isOneLine: true, cell: ({ model }) => model },
     {
       key: 'tokens',
       head: 'Input',

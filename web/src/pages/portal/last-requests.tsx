@@ -27,7 +27,7 @@ export function LastRequests({ currency }: { readonly currency: string }) {
               cell: ({ requestId }) => <code style={{ overflowWrap: 'anywhere' }}>{requestId}</code>,
             },
             { key: 'at', head: 'Time', cell: ({ at }) => <Time at={at} /> },
-            { key: 'model', head: 'Model', cell: ({ model }) => model },
+            { key: 'model', head: 'Model', isOneLine: true, cell: ({ model }) => model },
             {
               key: 'outcome',
               head: 'Outcome',

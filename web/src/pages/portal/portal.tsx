@@ -129,7 +129,7 @@ function Limits({ limits }: { readonly limits: readonly Limit[] }) {
           head: 'Limit',
           cell: ({ kind, isEnforced }) => `${kinds[kind]}${isEnforced ? '' : ', told only'}`,
         },
-        { key: 'model', head: 'Model', cell: ({ model }) => (model === '*' ? 'all together' : model) },
+        { key: 'model', head: 'Model', isOneLine: true, cell: ({ model }) => (model === '*' ? 'all together' : model) },
         { key: 'of', head: 'Of the', cell: ({ of }) => whose[of] },
         {
           key: 'left',

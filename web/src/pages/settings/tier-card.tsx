@@ -33,7 +33,7 @@ function Limits({ tier }: { readonly tier: Schemas['Tier'] | undefined }) {
   const note = { padding: '4px 16px 16px' }
   if (tier === undefined || tier.limits.length === 0) return <p style={note}>No limits come with it.</p>
   const columns: readonly Column<Limit>[] = [
-    { key: 'model', head: 'Model', cell: ({ model }) => (model === '*' ? 'all together' : model) },
+    { key: 'model', head: 'Model', isOneLine: true, cell: ({ model }) => (model === '*' ? 'all together' : model) },
     ...limitColumns,
   ]
   return <Table name={`Limits of ${tier.id}`} columns={columns} items={tier.limits} keyOf={({ model }) => model} />
