@@ -3,7 +3,7 @@
 import { equal } from 'node:assert/strict'
 import { before, suite, test } from 'node:test'
 import type { Locator } from 'playwright-core'
-import { askApi, baseOf } from '../harness/ask.ts'
+import { askApi, askWith, baseOf, createKey, settled } from '../harness/ask.ts'
 import { organizationOf } from '../harness/open-dashboard.ts'
 import type { Dashboard } from '../harness/use-dashboard.ts'
 
@@ -40,6 +40,31 @@ export function longNamesSuite(dashboard: () => Dashboard): void {
       const model = page.getByRole('row', { name: long }).getByRole('cell', { name: 'clarke-1.0', exact: true })
       equal(await linesOf(model), 1)
     })
+
+    test('begins where the others of its column do, whichever way it is written', async () => {
+      const { owner, service } = dashboard()
+      const { page } = owner
+      for (const name of ['مفتاح', 'Key']) {
+        const key = await createKey(page, baseOf(dashboard()), name)
+        equal(await askWith(service.address, { key }), 200)
+      }
+      for (const place of ['requests?range=today', 'keys']) {
+        await page.goto(`${baseOf(dashboard())}/${place}`)
+        await settled(page)
+        const nameOf = (text: RegExp) => page.locator('tr bdi').filter({ hasText: text }).first()
+        const [arabic, latin] = [nameOf(/^مفتاح$/), nameOf(/^Key$/)]
+        equal(await leftOf(arabic), await leftOf(latin), place)
+      }
+    })
+  })
+}
+
+/** Where a text begins on the screen, whatever box it stands in. */
+function leftOf(text: Locator): Promise<number> {
+  return text.evaluate((element) => {
+    const range = document.createRange()
+    range.selectNodeContents(element)
+    return Math.round(range.getBoundingClientRect().left)
   })
 }
 
