@@ -23,7 +23,7 @@ import { priceInForce } from '../../web/src/app/prices/price-in-force.ts'
 import { requestsHref, requestsSearch, toFilter } from '../../web/src/app/requests/requests-search.ts'
 import { day, flag, oneOf, searchCodec, text } from '../../web/src/lib/search-codec.ts'
 import { readEvents } from '../../web/src/lib/wire.ts'
-import { rangeOf } from '../../web/src/pages/usage/search.ts'
+import { rangeOf, requestsFilterOf, usageSearch } from '../../web/src/pages/usage/search.ts'
 import { tickOf } from '../../web/src/pages/usage/metrics.ts'
 
 const dollars = { currency: 'USD' }
@@ -147,6 +147,23 @@ suite('a range of usage', () => {
       rangeOf({ ...custom, range, from: '', to: '', bucket }, now).bucket
     deepEqual([bucketOf('today', 'auto'), bucketOf('30d', 'auto'), bucketOf('12m', 'auto')], ['hour', 'day', 'week'])
     equal(bucketOf('12m', 'hour'), 'day')
+  })
+})
+
+suite('a sum of usage', () => {
+  const filterOf = (search: string) => requestsFilterOf(usageSearch.read(search).state)
+  test('leads to the requests of the same model, project and key', () =>
+    deepEqual(filterOf('?by=user&model=hal-1.0&project=proj_1&key=key_1&zone=Europe/Berlin'), {
+      zone: 'Europe/Berlin',
+      model: 'hal-1.0',
+      project: 'proj_1',
+      key: 'key_1',
+    }))
+  test('of some end user or tag leads to none, since no list of requests is filtered by these', () => {
+    for (const search of ['?user=u1', '?by=user&user=u1', '?tagKey=team', '?by=tag&tagKey=team&tag=a'])
+      equal(filterOf(search), null, search)
+    // A name without what it is of filters nothing.
+    equal(filterOf('?tag=a')?.zone, 'UTC')
   })
 })
 

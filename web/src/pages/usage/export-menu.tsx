@@ -1,7 +1,7 @@
 import { addressOf } from '../../api/client.ts'
 import { ExportMenu } from '../../app/export-menu.tsx'
 import { scopeOf } from '../../app/usage-sums.ts'
-import { attributionOf, groupingOf, type Range, type UsageSearch } from './search.ts'
+import { attributionOf, groupingOf, requestsFilterOf, type Range, type UsageSearch } from './search.ts'
 
 type Props = { readonly organizationId: string; readonly range: Range; readonly search: UsageSearch }
 
@@ -19,11 +19,16 @@ export function UsageExport({ organizationId, range: { from, to, bucket }, searc
           addressIn: (format) =>
             addressOf('/api/v1/organizations/{organizationId}/usage/export', own, { ...shown, format }),
         },
-        {
-          label: 'One row a request',
-          addressIn: (format) =>
-            addressOf('/api/v1/organizations/{organizationId}/ledger/export', own, { ...rows, format }),
-        },
+        // Rows of other users and tags would be among them.
+        ...(requestsFilterOf(search) === null
+          ? []
+          : [
+              {
+                label: 'One row a request',
+                addressIn: (format: 'csv' | 'jsonl') =>
+                  addressOf('/api/v1/organizations/{organizationId}/ledger/export', own, { ...rows, format }),
+              },
+            ]),
       ]}
     />
   )

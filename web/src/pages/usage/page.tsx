@@ -17,7 +17,15 @@ import { UsageExport } from './export-menu.tsx'
 import { UsageFilters } from './filters.tsx'
 import { Foot } from './foot.tsx'
 import { metrics, type Series } from './metrics.ts'
-import { attributionOf, groupingOf, rangeOf, usageSearch, type Range, type UsageSearch } from './search.ts'
+import {
+  attributionOf,
+  groupingOf,
+  rangeOf,
+  requestsFilterOf,
+  usageSearch,
+  type Range,
+  type UsageSearch,
+} from './search.ts'
 import { SumStats } from './sum-stats.tsx'
 import { UsageTable } from './usage-table.tsx'
 
@@ -86,8 +94,8 @@ function Shown({ organizationId, series, range, search, onChange }: ShownProps) 
     ...usageSeriesQuery(organizationId, queryOf(range, search, groupsMax)),
     enabled: search.all,
   }).data
-  const open = (from: string, to: string) =>
-    void location.go(requestsHref(organizationId, { ...pick(search), from, to }))
+  const filter = requestsFilterOf(search)
+  const open = (from: string, to: string) => void location.go(requestsHref(organizationId, { ...filter, from, to }))
   return (
     <>
       <SumStats sums={series.totals} before={series.previous} />
@@ -107,7 +115,7 @@ function Shown({ organizationId, series, range, search, onChange }: ShownProps) 
           bucket={range.bucket}
           search={search}
           currency={currency}
-          {...(mayOpen && { onOpen: open })}
+          {...(mayOpen && filter !== null && { onOpen: open })}
         />
       </Card>
       <UsageTable
@@ -122,11 +130,6 @@ function Shown({ organizationId, series, range, search, onChange }: ShownProps) 
       <Foot series={series} />
     </>
   )
-}
-
-/** What the requests' page filters by as well. */
-function pick({ zone, model, project, key }: UsageSearch) {
-  return { zone, model, project, key }
 }
 
 function titleOf({ metric }: UsageSearch): string {

@@ -31,6 +31,12 @@ export function attributionOf({ by, user, tagKey, tag }: UsageSearch) {
   return user === '' ? {} : { user: [user] }
 }
 
+/** What lists of requests filter by as well; null where they have no filter for whom usage is attributed to. */
+export function requestsFilterOf(search: UsageSearch) {
+  const { zone, model, project, key } = search
+  return Object.keys(attributionOf(search)).length > 0 ? null : { zone, model, project, key }
+}
+
 /** By what they are grouped; without a tag's key there is nothing to group by. */
 export function groupingOf({ by, tagKey }: UsageSearch) {
   return by === 'nothing' || (by === 'tag' && tagKey === '') ? {} : { groupBy: by }

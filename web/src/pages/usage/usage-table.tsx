@@ -10,7 +10,7 @@ import { Name } from '../../kit/content.tsx'
 import { Link } from '../../kit/link.tsx'
 import { Table, type Column } from '../../kit/table.tsx'
 import { cachedShareOf, inputOf, type Sums } from './metrics.ts'
-import type { Range, UsageSearch } from './search.ts'
+import { requestsFilterOf, type Range, type UsageSearch } from './search.ts'
 
 type Group = Schemas['UsageSeries']['groups'][number]
 type Props = {
@@ -90,10 +90,11 @@ export function UsageTable({ organizationId, groups, search, range, currency, to
 
 /** Null where no filter of the requests means the group. */
 function hrefOf(organizationId: string, id: string | null, search: UsageSearch, range: Range): string | null {
-  const { by, model, project, key, zone } = search
-  if (by === 'user' || by === 'tag' || (by !== 'nothing' && id === null)) return null
+  const { by, zone } = search
+  const filter = requestsFilterOf(search)
+  if (filter === null || by === 'user' || by === 'tag' || (by !== 'nothing' && id === null)) return null
   const from = dayIn(zone, Date.parse(range.from))
   const to = dayIn(zone, Date.parse(range.to) - 1)
   const group: Partial<RequestsSearch> = by === 'nothing' ? {} : { [by]: id }
-  return requestsHref(organizationId, { from, to, zone, model, project, key, ...group })
+  return requestsHref(organizationId, { from, to, ...filter, ...group })
 }
