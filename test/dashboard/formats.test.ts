@@ -209,6 +209,18 @@ suite('the requests that a figure is made of', () => {
       hour,
     )
   })
+  test('are filtered by amounts as they are typed, and by nothing that is no filter', () => {
+    const costOf = (dearer: string) =>
+      toFilter(requestsSearch.read(`?range=all&dearer=${encodeURIComponent(dearer)}`).state)
+    deepEqual(costOf('0,0005'), { costMicrosMin: 500 })
+    deepEqual(costOf('2'), { costMicrosMin: 2_000_000 })
+    for (const wrong of ['$1', '1e3', '-1', '999999999999'])
+      deepEqual(requestsSearch.read(`?dearer=${encodeURIComponent(wrong)}`).unread, ['dearer'], wrong)
+    for (const codec of [requestsSearch, usageSearch]) {
+      deepEqual(codec.read('?model=gpt-4').unread, ['model'])
+      equal(codec.read('?model=hal-1.0').state.model, 'hal-1.0')
+    }
+  })
 })
 
 suite('text of others', () => {

@@ -11,6 +11,7 @@ import { availabilitySuite } from './suites/availability.ts'
 import { breaksSuite } from './suites/breaks.ts'
 import { channelsSuite } from './suites/channels.ts'
 import { documentsSuite } from './suites/documents.ts'
+import { filtersSuite } from './suites/filters.ts'
 import { installationSuite } from './suites/installation.ts'
 import { longNamesSuite } from './suites/long-names.ts'
 import { ownRolesSuite } from './suites/own-roles.ts'
@@ -131,6 +132,8 @@ playgroundSuite(dashboard)
 breaksSuite(dashboard)
 
 longNamesSuite(dashboard)
+
+filtersSuite(dashboard)
 
 suite('another member', () => {
   test('is invited as a developer, joins with a passkey of their own, and sees what a developer may', async () => {

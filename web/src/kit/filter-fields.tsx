@@ -1,4 +1,5 @@
-import { useEffect, useId, useRef, type ReactNode } from 'react'
+import { useEffect, useId, useRef, useState, type ReactNode } from 'react'
+import { say } from '../lib/voice.ts'
 import styles from './field.module.css'
 
 type FilterProps = {
@@ -7,61 +8,117 @@ type FilterProps = {
   readonly onText: (text: string) => void
 }
 
+type Described = { readonly id: string; readonly 'aria-describedby'?: string; readonly 'aria-invalid': boolean }
+
+type NamedProps = {
+  readonly label: string
+  /** What is wrong with what stands in the field, which filters nothing then. */
+  readonly fault: string | undefined
+  readonly children: (described: Described) => ReactNode
+}
+
 /** A field beside its name. */
-function Named({ id, label, children }: { readonly id: string; readonly label: string; readonly children: ReactNode }) {
+function Named({ label, fault, children }: NamedProps) {
+  const id = useId()
+  const isWrong = fault !== undefined
   return (
     <span className={styles.inline}>
       <label className={styles.label} htmlFor={id}>
         {label}
       </label>
-      {children}
+      {children({ id, 'aria-invalid': isWrong, ...(isWrong && { 'aria-describedby': `${id}-said` }) })}
+      {isWrong && (
+        <span className={styles.fault} id={`${id}-said`}>
+          {fault}
+        </span>
+      )}
     </span>
   )
 }
 
-/** A day, beside its name, as in a bar of filters. */
-export function DayField({ label, value, onText }: FilterProps) {
-  const id = useId()
+/** Keeps in the field what filters, and what is wrong with what was typed there since. */
+function useTyped(value: string) {
+  const input = useRef<HTMLInputElement>(null)
+  const [wrong, setWrong] = useState<{ readonly fault: string; readonly value: string } | null>(null)
+  // It is written into the same field: one that was put in its place would not have the focus any more.
+  useEffect(() => {
+    if (input.current !== null && input.current.value !== value) input.current.value = value
+  }, [value])
+  const tell = (fault: string | undefined) => {
+    setWrong(fault === undefined ? null : { fault, value })
+    if (fault !== undefined) say(fault)
+  }
+  // Another value comes from elsewhere, and takes the place of what was typed.
+  return { input, fault: wrong?.value === value ? wrong.fault : undefined, tell }
+}
+
+/** What date fields can be set to: nothing that is counted here is older. */
+const [firstDay, lastDay] = ['2000-01-01', '9998-12-31']
+
+type DayProps = FilterProps & { readonly fault?: string | undefined }
+
+/** A day, beside its name, as in a bar of filters. A year that is being typed is none yet; it is looked at when the field is left. */
+export function DayField({ label, value, fault, onText }: DayProps) {
+  const typed = useTyped(value)
+  const take = ({ validity, value: given }: HTMLInputElement, hasLeft: boolean) => {
+    if (!validity.valid && !hasLeft) return
+    typed.tell(validity.valid ? undefined : 'A day from the year 2000 on.')
+    if (validity.valid && given !== value) onText(given)
+  }
   return (
-    <Named id={id} label={label}>
-      <input
-        id={id}
-        type="date"
-        className={styles.input}
-        value={value}
-        onChange={(event) => onText(event.target.value)}
-      />
+    <Named label={label} fault={typed.fault ?? fault}>
+      {(described) => (
+        <input
+          {...described}
+          ref={typed.input}
+          type="date"
+          min={firstDay}
+          max={lastDay}
+          className={styles.input}
+          defaultValue={value}
+          onChange={({ currentTarget }) => take(currentTarget, false)}
+          onBlur={({ currentTarget }) => take(currentTarget, true)}
+        />
+      )}
     </Named>
   )
+}
+
+type TextProps = FilterProps & {
+  readonly inputMode?: 'decimal'
+  readonly size?: number
+  /** What it has to be, said where it is not; empty is always right. */
+  readonly rule?: { readonly isKept: (text: string) => boolean; readonly words: string }
 }
 
 /** A text beside its name, as in a bar of filters; what is typed counts when the field is left or Enter is pressed. */
-export function TextFilter({ inputMode, size = 12, ...props }: FilterProps & { inputMode?: 'decimal'; size?: number }) {
-  const { label, value, onText } = props
-  const id = useId()
-  const input = useRef<HTMLInputElement>(null)
-  // It is written into the same field: one that was put in its place would not have the focus any more.
-  useEffect(() => {
-    if (input.current !== null) input.current.value = value
-  }, [value])
+export function TextFilter({ inputMode, size = 12, label, value, rule, onText }: TextProps) {
+  const typed = useTyped(value)
+  const take = (given: string) => {
+    const text = given.trim()
+    const isWrong = text !== '' && rule?.isKept(text) === false
+    typed.tell(isWrong ? rule.words : undefined)
+    if (!isWrong && text !== value) onText(text)
+  }
   return (
-    <Named id={id} label={label}>
-      <input
-        ref={input}
-        id={id}
-        inputMode={inputMode}
-        size={size}
-        className={styles.input}
-        defaultValue={value}
-        onBlur={({ currentTarget }) => onText(currentTarget.value.trim())}
-        onKeyDown={({ key, currentTarget }) => (key === 'Enter' ? onText(currentTarget.value.trim()) : undefined)}
-      />
+    <Named label={label} fault={typed.fault}>
+      {(described) => (
+        <input
+          {...described}
+          ref={typed.input}
+          inputMode={inputMode}
+          size={size}
+          className={styles.input}
+          defaultValue={value}
+          onBlur={({ currentTarget }) => take(currentTarget.value)}
+          onKeyDown={({ key, currentTarget }) => (key === 'Enter' ? take(currentTarget.value) : undefined)}
+        />
+      )}
     </Named>
   )
 }
 
-/** The same for a number; what is none changes nothing. */
-export function NumberFilter({ onText, ...props }: FilterProps) {
-  const tell = (text: string) => (/^\d*\.?\d*$/.test(text) ? onText(text) : undefined)
-  return <TextFilter {...props} inputMode="decimal" size={6} onText={tell} />
+/** The same for a number. */
+export function NumberFilter(props: FilterProps & { readonly rule: NonNullable<TextProps['rule']> }) {
+  return <TextFilter {...props} inputMode="decimal" size={6} />
 }

@@ -1,9 +1,23 @@
+import { parseMoney } from '../../format/money.ts'
 import { addDays, dayIn, startOfDay } from '../../format/zone.ts'
-import { day, moment, oneOf, searchCodec, text, wholeNumber, type StateOf } from '../../lib/search-codec.ts'
+import { day, moment, oneOf, searchCodec, text, wholeNumber, type Field, type StateOf } from '../../lib/search-codec.ts'
 import { pagePath } from '../paths.ts'
-import { modelIds } from '../models.ts'
+import { anyModel } from '../model-codec.ts'
+import type { ModelId } from '../models.ts'
 import type { LedgerFilter } from '../queries.ts'
 import { zoneField } from '../zone-codec.ts'
+
+/** An amount as prices are typed; the empty text is none. */
+export const amount: Field<string> = {
+  fallback: '',
+  // More than the service counts to is no amount.
+  read: (given) => (Number.isSafeInteger(microsOf(given)) ? given : undefined),
+  write: (value) => value,
+}
+
+function microsOf(given: string): number {
+  return Number(parseMoney(given) ?? Number.NaN)
+}
 
 const fields = {
   range: oneOf(['hour', 'today', '7d', '30d', 'all', 'custom'], '7d'),
@@ -11,7 +25,7 @@ const fields = {
   to: moment,
   zone: zoneField,
   q: text(),
-  model: text(),
+  model: anyModel,
   project: text(),
   key: text(),
   member: text(),
@@ -20,7 +34,7 @@ const fields = {
   stream: oneOf(['any', 'yes', 'no'], 'any'),
   cache: oneOf(['any', 'miss'], 'any'),
   slower: wholeNumber,
-  dearer: text(),
+  dearer: amount,
   live: oneOf(['off', 'on'], 'off'),
 }
 export const requestsSearch = searchCodec(fields)
@@ -76,11 +90,10 @@ function isDay(given: string): boolean {
 export function toFilter(search: RequestsSearch, nowMs = Date.now()): LedgerFilter {
   const { model, project, key, member, outcome, q } = search
   const { from, to } = spanOf(search, nowMs)
-  const known = modelIds.find((id) => id === model)
   return {
     ...(from !== null && { from }),
     ...(to !== null && { to }),
-    ...(known !== undefined && { model: known }),
+    ...(model !== '' && { model: model as ModelId }),
     ...(project !== '' && { projectId: project }),
     ...(key !== '' && { apiKeyId: key }),
     ...(member !== '' && { memberId: member }),
@@ -92,13 +105,12 @@ export function toFilter(search: RequestsSearch, nowMs = Date.now()): LedgerFilt
 
 /** What kind of request is meant, whosever it is. */
 function kindOf({ format, stream, cache, slower, dearer }: RequestsSearch): LedgerFilter {
-  const micros = dearer === '' ? Number.NaN : Math.round(Number(dearer) * 1_000_000)
   return {
     ...(format !== 'any' && { protocol: format }),
     ...(stream !== 'any' && { isStream: stream === 'yes' ? 'true' : 'false' }),
     ...(cache === 'miss' && { cacheMiss: 'true' }),
     ...(slower !== '' && { durationMsMin: Number(slower) }),
-    ...(micros >= 0 && { costMicrosMin: micros }),
+    ...(dearer !== '' && { costMicrosMin: microsOf(dearer) }),
   }
 }
 

@@ -1,12 +1,13 @@
 import { NameFilter } from '../../app/name-filter.tsx'
 import { useMemberList } from '../../app/queries.ts'
-import type { RequestsSearch } from '../../app/requests/requests-search.ts'
+import { amount, type RequestsSearch } from '../../app/requests/requests-search.ts'
 import { DateFilters, ScopeFilters, named } from '../../app/scope-filters.tsx'
 import { ZoneFilter } from '../../app/zone-field.tsx'
 import { Select } from '../../kit/field.tsx'
 import { NumberFilter } from '../../kit/filter-fields.tsx'
 import { Disclosure } from '../../kit/page.tsx'
 import { SearchField } from '../../kit/search-field.tsx'
+import { wholeNumber } from '../../lib/search-codec.ts'
 
 const ranges = [
   { value: 'hour', label: 'This hour' },
@@ -36,6 +37,12 @@ const caches = [
   { value: 'any', label: 'All' },
   { value: 'miss', label: 'Misses only' },
 ] as const
+
+const wholeMs = {
+  isKept: (text: string) => wholeNumber.read(text) !== undefined,
+  words: 'A whole number, such as 500.',
+}
+const anyAmount = { isKept: (text: string) => amount.read(text) !== undefined, words: 'An amount, such as 0.05.' }
 
 type Props = {
   readonly organizationId: string
@@ -106,8 +113,13 @@ function MoreFilters({ organizationId, search, onChange }: Props) {
         choices={caches}
         onChoice={(chosen) => onChange({ cache: chosen })}
       />
-      <NumberFilter label="Slower than, ms" value={slower} onText={(text) => onChange({ slower: text })} />
-      <NumberFilter label="Dearer than" value={dearer} onText={(text) => onChange({ dearer: text })} />
+      <NumberFilter
+        label="Slower than, ms"
+        value={slower}
+        rule={wholeMs}
+        onText={(text) => onChange({ slower: text })}
+      />
+      <NumberFilter label="Dearer than" value={dearer} rule={anyAmount} onText={(text) => onChange({ dearer: text })} />
       <ZoneFilter zone={search.zone} onZone={(zone) => onChange({ zone })} />
     </Disclosure>
   )

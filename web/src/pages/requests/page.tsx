@@ -12,10 +12,11 @@ import { searchedToOf } from '../../app/requests/short-pages.ts'
 import { usePlace, useSearch } from '../../app/router.tsx'
 import { useKeys } from '../../app/shortcuts.ts'
 import { Empty, NothingMatches, ProblemBox } from '../../app/states.tsx'
+import { UnreadNote } from '../../app/unread-note.tsx'
 import { formatCount } from '../../format/figures.ts'
 import { Skeleton } from '../../kit/skeleton.tsx'
 import { Button, LinkButton } from '../../kit/button.tsx'
-import { Banner, Page as Frame, Stack } from '../../kit/page.tsx'
+import { Page as Frame, Stack } from '../../kit/page.tsx'
 import { Segments } from '../../kit/tabs.tsx'
 import { More } from '../../kit/table.tsx'
 import { RequestFilters } from './filters.tsx'
@@ -53,11 +54,7 @@ export function Page({ params }: { readonly params: PageParams }) {
       actions={actions}
       filters={<RequestFilters organizationId={organizationId} search={search} onChange={change} />}
     >
-      {unread.length > 0 && (
-        <Banner kind="warn">
-          The address has a value for {unread.join(', ')} that is not known here; the usual one is shown.
-        </Banner>
-      )}
+      <UnreadNote unread={unread} />
       {query.error !== null && (
         <ProblemBox
           problem={toProblem(query.error)}

@@ -6,10 +6,11 @@ import { useSearch } from '../../app/router.tsx'
 import { useReason } from '../../app/session.ts'
 import { Empty, Loaded } from '../../app/states.tsx'
 import { scopeOf, usageSeriesQuery } from '../../app/usage-sums.ts'
+import { UnreadNote } from '../../app/unread-note.tsx'
 import { ZoneNote } from '../../app/zone-field.tsx'
 import { formatDay } from '../../format/time.ts'
 import { LinkButton } from '../../kit/button.tsx'
-import { Banner, Card, Page as Frame } from '../../kit/page.tsx'
+import { Card, Page as Frame } from '../../kit/page.tsx'
 import { Segments } from '../../kit/tabs.tsx'
 import { location } from '../../lib/location.ts'
 import { UsageChart } from './chart.tsx'
@@ -59,11 +60,7 @@ export function Page({ params }: { readonly params: PageParams }) {
       actions={<UsageExport organizationId={organizationId} range={range} search={search} />}
       filters={<UsageFilters organizationId={organizationId} search={search} onChange={change} />}
     >
-      {unread.length > 0 && (
-        <Banner kind="warn">
-          The address has a value for {unread.join(', ')} that is not known here; the usual one is shown.
-        </Banner>
-      )}
+      <UnreadNote unread={unread} />
       <ZoneNote />
       <Loaded query={query} what="The sums">
         {(series) =>

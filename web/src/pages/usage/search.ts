@@ -1,3 +1,4 @@
+import { anyModel } from '../../app/model-codec.ts'
 import { zoneField } from '../../app/zone-codec.ts'
 import { addDays, dayIn, startOfDay } from '../../format/zone.ts'
 import { day, oneOf, searchCodec, text, flag, type StateOf } from '../../lib/search-codec.ts'
@@ -11,7 +12,7 @@ const fields = {
   zone: zoneField,
   by: oneOf(['model', 'project', 'key', 'member', 'user', 'tag', 'nothing'], 'model'),
   metric: oneOf(['cost', 'tokens', 'requests', 'cache'], 'cost'),
-  model: text(),
+  model: anyModel,
   project: text(),
   key: text(),
   user: text(),
