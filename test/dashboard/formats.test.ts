@@ -131,6 +131,18 @@ suite('a page’s state in its address', () => {
     deepEqual(state, { q: 'x', state: 'active', live: false, from: '' })
     deepEqual(unread, ['state', 'from'])
   })
+  test('has days of the years that calendars and the service count alike', () => {
+    for (const [from, isDay] of [
+      ['0002-11-30', false],
+      ['1999-12-31', false],
+      ['2000-01-01', true],
+      ['9998-12-31', true],
+      ['9999-12-31', false],
+    ] as const) {
+      equal(codec.read(`?from=${from}`).unread.length === 0, isDay, from)
+      equal(requestsSearch.read(`?to=${from}T10:00Z`).unread.length === 0, isDay, from)
+    }
+  })
 })
 
 suite('a range of usage', () => {

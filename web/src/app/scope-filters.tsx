@@ -49,12 +49,26 @@ export function named(items: readonly { readonly id: string; readonly name: stri
 
 type Dates = { readonly from: string; readonly to: string }
 
+type DateProps = {
+  readonly search: Dates
+  /** What is shown where the two days are the wrong way round, if that is not nothing. */
+  readonly instead?: string
+  onChange(changes: Partial<Dates>): void
+}
+
 /** The two days of a range that is no named one. */
-export function DateFilters({ search, onChange }: { readonly search: Dates; onChange(changes: Partial<Dates>): void }) {
+export function DateFilters({ search, instead, onChange }: DateProps) {
+  const [from, to] = [search.from.slice(0, 10), search.to.slice(0, 10)]
+  const fault = instead === undefined ? 'This is before From.' : `This is before From, so ${instead} are shown.`
   return (
     <>
-      <DayField label="From" value={search.from.slice(0, 10)} onText={(from) => onChange({ from })} />
-      <DayField label="To" value={search.to.slice(0, 10)} onText={(to) => onChange({ to })} />
+      <DayField label="From" value={from} onText={(day) => onChange({ from: day })} />
+      <DayField
+        label="To"
+        value={to}
+        fault={to !== '' && to < from ? fault : undefined}
+        onText={(day) => onChange({ to: day })}
+      />
     </>
   )
 }

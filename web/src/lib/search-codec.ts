@@ -24,10 +24,11 @@ export const flag: Field<boolean> = {
   write: (value) => (value ? '1' : '0'),
 }
 
-/** A day as ISO writes it; the empty text is none. */
+/** A day as ISO writes it, of a year that calendars and the service count alike; the empty text is none. */
 export const day: Field<string> = {
   fallback: '',
-  read: (given) => (/^\d{4}-\d{2}-\d{2}$/.test(given) && !Number.isNaN(Date.parse(given)) ? given : undefined),
+  read: (given) =>
+    /^(?!9999)[2-9]\d{3}-\d{2}-\d{2}$/.test(given) && !Number.isNaN(Date.parse(given)) ? given : undefined,
   write: (value) => value,
 }
 
@@ -35,7 +36,8 @@ export const day: Field<string> = {
 export const moment: Field<string> = {
   fallback: '',
   read: (given) =>
-    /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?Z)?$/.test(given) && !Number.isNaN(Date.parse(given))
+    /^(?!9999)[2-9]\d{3}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?Z)?$/.test(given) &&
+    !Number.isNaN(Date.parse(given))
       ? given
       : undefined,
   write: (value) => value,

@@ -5,12 +5,13 @@ import type { Schemas } from '../../api/types.ts'
 import { ExportMenu } from '../export-menu.tsx'
 import { useNames } from '../queries.ts'
 import { useSearch } from '../router.tsx'
+import { DateFilters } from '../scope-filters.tsx'
 import { NothingMatches, ProblemBox } from '../states.tsx'
+import { UnreadNote } from '../unread-note.tsx'
 import { Skeleton } from '../../kit/skeleton.tsx'
 import { dayMs, formatInstant } from '../../format/time.ts'
 import { Button } from '../../kit/button.tsx'
 import { Name } from '../../kit/content.tsx'
-import { DayField } from '../../kit/filter-fields.tsx'
 import { Drawer } from '../../kit/layers.tsx'
 import { KeyValue, Page as Frame, Row } from '../../kit/page.tsx'
 import { SearchField } from '../../kit/search-field.tsx'
@@ -34,9 +35,9 @@ type Props = {
 
 /** A log of changes, in a chain that shows when one was altered. */
 export function AuditPage({ organizationId, title, said }: Props) {
-  const [search, change] = useSearch(auditSearch)
+  const [search, change, unread] = useSearch(auditSearch)
   const [open, setOpen] = useState<Entry | null>(null)
-  const { action, actor, target, from, to } = search
+  const { action, actor, target } = search
   const filter = toFilter(search)
   const query = useInfiniteQuery({
     queryKey: ['audit', organizationId, filter],
@@ -58,8 +59,7 @@ export function AuditPage({ organizationId, title, said }: Props) {
       <SearchField label="Who, by id" value={actor} onText={(value) => change({ actor: value })} />
       <SearchField label="To what, by id" value={target} onText={(value) => change({ target: value })} />
       <Row>
-        <DayField label="From" value={from} onText={(value) => change({ from: value })} />
-        <DayField label="To" value={to} onText={(value) => change({ to: value })} />
+        <DateFilters search={search} onChange={change} />
       </Row>
     </>
   )
@@ -70,6 +70,7 @@ export function AuditPage({ organizationId, title, said }: Props) {
       actions={<ExportMenu parts={[{ label: 'The whole log', addressIn: fileIn }]} />}
       filters={filters}
     >
+      <UnreadNote unread={unread} />
       <Verify organizationId={organizationId} />
       <Sinks organizationId={organizationId} />
       {query.error !== null && (

@@ -47,7 +47,7 @@ export function UsageFilters({ organizationId, search, onChange }: Props) {
   return (
     <>
       <Select isInline label="Time" value={search.range} choices={ranges} onChoice={(range) => onChange({ range })} />
-      {search.range === 'custom' && <DateFilters search={search} onChange={onChange} />}
+      {search.range === 'custom' && <DateFilters search={search} instead="the last 30 days" onChange={onChange} />}
       <Select isInline label="By" value={search.by} choices={shown} onChoice={(by) => onChange({ by })} />
       <Select
         isInline
