@@ -62,6 +62,17 @@ export function filtersSuite(dashboard: () => Dashboard): void {
       }
     })
 
+    test('is named where the service does not take it', async () => {
+      const { page } = dashboard().owner
+      for (const [place, words] of [
+        ['usage?by=tag&tagKey=a%20b', /^tagKey: /],
+        ['requests?member=x', /^memberId: /],
+      ] as const) {
+        await page.goto(`${baseOf(dashboard())}/${place}`)
+        await page.getByRole('alert').getByText(words).waitFor()
+      }
+    })
+
     test('is no day that calendars and the service count differently, and the page says so', async () => {
       const { page } = dashboard().owner
       for (const place of ['usage?range=custom&', 'requests?', 'audit?']) {

@@ -1,6 +1,6 @@
 import type { Problem } from '../api/problem.ts'
 import { Banner } from '../kit/page.tsx'
-import { wordsOf } from './states.tsx'
+import { wordsOf, wordsOfFaults } from './states.tsx'
 
 /** What of a refused change is not said at one of its fields. */
 export function ChangeProblem({
@@ -17,7 +17,7 @@ export function ChangeProblem({
   if (problem.faults.length > 0 && others.length === 0) return null
   return (
     <Banner kind="bad">
-      {others.length > 0 ? others.map(({ path, message }) => `${path}: ${message}`).join(' ') : wordsOf(problem)}{' '}
+      {others.length > 0 ? wordsOfFaults(others) : wordsOf(problem)}{' '}
       {problem.requestId !== null && <code>{problem.requestId}</code>}
     </Banner>
   )

@@ -1,6 +1,6 @@
 import type { UseQueryResult } from '@tanstack/react-query'
 import { useEffect, type ReactNode } from 'react'
-import { toProblem, type Problem } from '../api/problem.ts'
+import { toProblem, type FieldFault, type Problem } from '../api/problem.ts'
 import { Button } from '../kit/button.tsx'
 import { CopyButton } from '../kit/copy-button.tsx'
 import styles from '../kit/page.module.css'
@@ -63,8 +63,14 @@ export function ProblemBox({
   )
 }
 
+/** Each field that was refused, with why. */
+export function wordsOfFaults(faults: readonly FieldFault[]): string {
+  return faults.map(({ path, message }) => `${path}: ${message}`).join(' ')
+}
+
 /** A problem in a sentence or two: what happened and what it means. */
-export function wordsOf({ kind, message, status }: Problem): string {
+export function wordsOf({ kind, message, status, faults }: Problem): string {
+  if (faults.length > 0) return wordsOfFaults(faults)
   if (kind === 'not-found')
     return 'There is no such thing, or it belongs to an organization or a project you are not in.'
   if (kind === 'internal' && status >= 500) return 'Something failed on our side. Nothing was changed.'
