@@ -3,7 +3,8 @@
 import { deepEqual, equal, throws } from 'node:assert/strict'
 import { mock, suite, test } from 'node:test'
 import fc from 'fast-check'
-import { ticksUpTo } from '../../web/src/charts/ticks.ts'
+import { titlesOf } from '../../web/src/charts/bucket-titles.ts'
+import { spacedHours, ticksUpTo } from '../../web/src/charts/ticks.ts'
 import {
   formatBytes,
   formatChange,
@@ -279,6 +280,26 @@ test('a stream of events is read however it is cut', async () => {
       ],
     )
   }
+})
+
+suite('hours below a chart', () => {
+  const labelled = (days: number, labelsMax: number, zone = 'UTC') => {
+    const firstMs = Date.parse('2026-10-24T22:00:00Z')
+    const starts = Array.from({ length: days * 24 }, (_, at) => new Date(firstMs + at * 3_600_000).toISOString())
+    const { labels, hours = [] } = titlesOf(starts, { zone, bucket: 'hour' })
+    return spacedHours(hours, labelsMax).map((at) => labels[at])
+  }
+  test('part each day evenly, and have the day where it begins', () => {
+    deepEqual(labelled(1, 9, 'Etc/GMT-2'), ['25 Oct', '03:00', '06:00', '09:00', '12:00', '15:00', '18:00', '21:00'])
+    deepEqual(labelled(2, 5), ['25 Oct', '12:00', '26 Oct', '12:00'])
+  })
+  test('are days alone where there are many, also when clocks change', () => {
+    const days = ['25 Oct', '26 Oct', '27 Oct', '28 Oct', '29 Oct', '30 Oct', '31 Oct']
+    deepEqual(labelled(7, 12), days)
+    deepEqual(labelled(7, 12, 'Europe/Berlin'), days)
+    deepEqual(labelled(7, 4), ['25 Oct', '27 Oct', '29 Oct', '31 Oct'])
+    equal(labelled(90, 12).length <= 12, true)
+  })
 })
 
 test('each step of a chart of cost is called what it is, however small', () => {

@@ -11,6 +11,17 @@ export function ticksUpTo(max: number, isWhole = false): readonly number[] {
   return Array.from({ length: count + 1 }, (_, index) => Number((index * step).toPrecision(12)))
 }
 
+const hoursOfDay = [1, 2, 3, 4, 6, 8, 12, 24]
+
+/** Which of many hours are labelled: those that part a day evenly, or only those at which days begin. */
+export function spacedHours(hours: readonly number[], labelsMax: number): readonly number[] {
+  const every = (step: number) => hours.flatMap((hour, index) => (hour % step === 0 ? [index] : []))
+  const step = hoursOfDay.find((one) => every(one).length <= labelsMax)
+  if (step !== undefined) return every(step)
+  const days = every(24)
+  return spacedIndexes(days.length, labelsMax).map((index) => days[index] ?? 0)
+}
+
 /** Which of many labels are shown, evenly apart. */
 export function spacedIndexes(count: number, labelsMax: number): readonly number[] {
   const step = Math.max(1, Math.ceil(count / Math.max(1, labelsMax)))

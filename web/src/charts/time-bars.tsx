@@ -3,7 +3,7 @@
 
 import { useLayoutEffect, useRef, useState, type KeyboardEvent } from 'react'
 import { say } from '../lib/voice.ts'
-import { spacedIndexes, ticksUpTo } from './ticks.ts'
+import { spacedHours, spacedIndexes, ticksUpTo } from './ticks.ts'
 import styles from './time-bars.module.css'
 
 export type Series = {
@@ -17,6 +17,8 @@ type Props = {
   /** One sentence for who cannot see it; the figures are in the table below. */
   readonly summary: string
   readonly labels: readonly string[]
+  /** Where buckets are hours, which of the day each is. */
+  readonly hours?: readonly number[]
   /** Longer ones, for the bucket under the cursor. */
   readonly titles: readonly string[]
   /** From the bottom of the stack to its top. */
@@ -33,7 +35,17 @@ const margin = { left: 56, right: 8, top: 8, bottom: 22 } as const
 const inner = height - margin.top - margin.bottom
 const labelWidth = 92
 
-export function TimeBars({ summary, labels, titles, series, totals, formatTick, onOpen, isWhole = false }: Props) {
+export function TimeBars({
+  summary,
+  labels,
+  hours,
+  titles,
+  series,
+  totals,
+  formatTick,
+  onOpen,
+  isWhole = false,
+}: Props) {
   const frame = useRef<HTMLDivElement>(null)
   const width = useWidth(frame)
   const [cursor, setCursor] = useState<number | null>(null)
@@ -42,6 +54,8 @@ export function TimeBars({ summary, labels, titles, series, totals, formatTick, 
   const ticks = ticksUpTo(Math.max(...sums, 0), isWhole)
   const scale = inner / (ticks.at(-1) ?? 1)
   const step = (width - margin.left - margin.right) / Math.max(1, count)
+  const labelsMax = Math.floor((width - margin.left) / labelWidth)
+  const labelled = hours === undefined ? spacedIndexes(count, labelsMax) : spacedHours(hours, labelsMax)
   const at = (clientX: number) => {
     const left = frame.current?.getBoundingClientRect().left ?? 0
     const index = Math.floor((clientX - left - margin.left) / step)
@@ -83,7 +97,7 @@ export function TimeBars({ summary, labels, titles, series, totals, formatTick, 
         {stackPaths(series, { step, scale }).map(({ name, color, path }) => (
           <path key={name} d={path} fill={color} stroke="var(--surface)" strokeWidth={step > 6 ? 1 : 0} />
         ))}
-        {spacedIndexes(count, Math.floor((width - margin.left) / labelWidth)).map((index) => (
+        {labelled.map((index) => (
           <text
             key={index}
             className={styles.tick}
