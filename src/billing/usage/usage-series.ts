@@ -58,11 +58,15 @@ export class TooManyBuckets extends Error {
   override readonly name = 'TooManyBuckets'
 }
 
+export class TooLongTime extends Error {
+  override readonly name = 'TooLongTime'
+}
+
 /** What the principal may see of an organization's usage, cut into the hours, days, weeks or months of a zone. */
 export async function readSeries(db: Database, principal: Principal, query: SeriesQuery): Promise<Series> {
   const projectIds = narrowProjects(principal, 'usage:read', query)
   const seen = { ...query, ...(projectIds !== undefined && { projectIds }) }
-  if (query.toMs - query.fromMs > spanMsMax) throw new TooManyBuckets('Ten years are the most that can be asked for.')
+  if (query.toMs - query.fromMs > spanMsMax) throw new TooLongTime('Ten years are the most that can be asked for.')
   const startsMs = bucketStarts(query)
   if (startsMs.length > bucketsMax) throw new TooManyBuckets(`${startsMs.length} are more than ${bucketsMax} buckets.`)
   const rows = await readRows(db, seen, startsMs)

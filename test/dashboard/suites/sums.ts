@@ -50,6 +50,20 @@ export function sumsSuite(dashboard: () => Dashboard): void {
       deepEqual(await readHome(page, base), ledger, 'home')
     })
 
+    test('are shown of a time in which requests of another were reversed, and none was made', async () => {
+      const { page } = dashboard().owner
+      const series = /\/usage\/series\?/
+      await page.route(series, async (route) => {
+        const response = await route.fetch()
+        const { totals, ...rest } = (await response.json()) as { readonly totals: object }
+        await route.fulfill({ json: { ...rest, totals: { ...totals, requests: 0, finished: 0, costMicros: '7' } } })
+      })
+      await page.goto(`${baseOf(dashboard())}/usage?range=today`)
+      deepEqual(await readStats(page, 'Sums'), { requests: 0, picos: 7_000_000n })
+      equal((await page.locator('dl[aria-label="Sums"]').textContent())?.includes('NaN'), false)
+      await page.unroute(series)
+    })
+
     test('are those of the file that the page Usage saves', async () => {
       const { owner } = dashboard()
       const { page } = owner

@@ -162,8 +162,8 @@ onEachDatabase(({ open }) => {
       'from=0001-01-01T00:00:00Z&to=9999-12-31T23:00:00Z&bucket=month',
       'from=1900-01-01T00:00:00Z&to=2026-01-01T00:00:00Z&bucket=month&zone=Europe/Berlin',
     ]) {
-      const { status, text } = await service.ask({ path: within(`series?${query}`), key: service.key })
-      equal(status, 400)
+      const { status, text, body } = await service.ask({ path: within(`series?${query}`), key: service.key })
+      deepEqual([status, (body['errors'] as { path: string }[])[0]?.path], [400, 'from'])
       match(text, /Ten years are the most that can be asked for\./)
     }
     await read('from=2017-01-01T00:00:00Z&to=2027-01-01T00:00:00Z&bucket=month&zone=Europe/Berlin')
@@ -188,5 +188,26 @@ onEachDatabase(({ open }) => {
     equal(head.startsWith('startsAt,groupId,groupName,requests'), true, head)
     equal(line.startsWith(`2026-10-24T20:00:00.000Z,${keys[0]},one,1,`), true, line)
     deepEqual(rest, [])
+  })
+
+  test('the export has a line for a bucket in which requests were only reversed', async () => {
+    await add(0, '2026-10-24T20:10:00Z', 7)
+    const voided = { kind: 'reversal', input_uncached: -1 }
+    await add(0, '2026-10-24T22:10:00Z', -7, voided)
+    const range = 'from=2026-10-24T20:00:00Z&to=2026-10-25T00:00:00Z&bucket=hour'
+    const saved = await service.ask({ path: within(`export?format=jsonl&${range}`), key: service.key })
+    const lines = saved.text
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+    deepEqual(
+      lines.map(({ startsAt, requests, reversed, costMicros }) => [startsAt, requests, reversed, costMicros]),
+      [
+        ['2026-10-24T20:00:00.000Z', 1, 0, '7'],
+        ['2026-10-24T22:00:00.000Z', 0, 1, '-7'],
+      ],
+    )
+    const { text } = await service.ask({ path: within(`export?${range}`), key: service.key })
+    match(text, /^startsAt,groupId,groupName,requests,finished,aborted,failed,unpriced,reversed,costMicros,/)
   })
 })

@@ -6,6 +6,7 @@ import {
   countNames,
   readSeries,
   tokenNames,
+  TooLongTime,
   TooManyBuckets,
   type Series,
   type SeriesQuery,
@@ -105,6 +106,7 @@ async function readAsked({ parts, principal }: Asking, wanted: SeriesQuery): Pro
     return await readSeries(parts.accounts.db, principal, wanted)
   } catch (error) {
     if (error instanceof UnusableZone) throw new InvalidFields([{ path: 'zone', message: error.message }])
+    if (error instanceof TooLongTime) throw new InvalidFields([{ path: 'from', message: error.message }])
     if (error instanceof TooManyBuckets) throw new InvalidFields([{ path: 'bucket', message: error.message }])
     throw error
   }
@@ -170,11 +172,14 @@ export const usageSeriesRoutes: readonly Route[] = [
       const lines = groups.flatMap(({ id, name, buckets }) =>
         buckets.flatMap((bucket, index) => {
           const { tokens, ...rest } = showSums(bucket)
+          const { requests, reversed } = bucket
+          // A bucket may hold nothing but reversals of requests of another one: its cost is part of the sum.
+          if (requests === 0 && reversed === 0) return []
           const startsAt = toTime(startsMs[index] ?? 0)
-          return bucket.requests === 0 ? [] : [{ startsAt, groupId: id, groupName: name, ...rest, ...tokens }]
+          return [{ startsAt, groupId: id, groupName: name, ...rest, reversed, ...tokens }]
         }),
       )
-      const columns = ['startsAt', 'groupId', 'groupName', ...countNames, 'costMicros', ...tokenNames]
+      const columns = ['startsAt', 'groupId', 'groupName', ...countNames, 'reversed', 'costMicros', ...tokenNames]
       return writeExport(format, { name: fileName(wanted), columns, pages: onePage(lines) })
     },
   }),

@@ -64,7 +64,8 @@ export function Page({ params }: { readonly params: PageParams }) {
       <ZoneNote />
       <Loaded query={query} what="The sums">
         {(series) =>
-          series.totals.requests === 0 ? (
+          // A time may have nothing but reversals, which are counted like the requests of another.
+          series.groups.length === 0 ? (
             <NoUsage organizationId={organizationId} />
           ) : (
             <Shown organizationId={organizationId} series={series} range={range} search={search} onChange={change} />

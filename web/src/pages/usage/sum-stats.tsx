@@ -21,7 +21,7 @@ export function SumStats({ sums, before }: Props) {
     {
       name: 'Requests',
       value: <span title={formatCount(sums.requests)}>{formatShortCount(sums.requests)}</span>,
-      said: `${formatShare(sums.finished / sums.requests)} finished`,
+      ...(sums.requests > 0 && { said: `${formatShare(sums.finished / sums.requests)} finished` }),
       ...change(({ requests }) => requests),
     },
     {
