@@ -12,6 +12,7 @@ import { breaksSuite } from './suites/breaks.ts'
 import { channelsSuite } from './suites/channels.ts'
 import { documentsSuite } from './suites/documents.ts'
 import { filtersSuite } from './suites/filters.ts'
+import { editsSuite } from './suites/edits.ts'
 import { installationSuite } from './suites/installation.ts'
 import { longNamesSuite } from './suites/long-names.ts'
 import { ownRolesSuite } from './suites/own-roles.ts'
@@ -195,6 +196,8 @@ suite('another member', () => {
 })
 
 rulesSuite(dashboard, 'bo@example.com')
+
+editsSuite(dashboard)
 
 roleSuite(dashboard)
 

@@ -1,7 +1,7 @@
 import { Checkbox, CheckboxGroup, Select, TextArea, TextField } from '../../kit/field.tsx'
 import { modelChoices, type ModelId } from '../models.ts'
 import type { ApiKey } from '../queries.ts'
-import { dayMs } from '../../format/time.ts'
+import { dayMs, formatInstant } from '../../format/time.ts'
 
 export type EndpointName = 'chat-completions' | 'messages' | 'count-tokens' | 'models'
 export const endpointChoices: readonly { readonly value: EndpointName; readonly label: string }[] = [
@@ -88,6 +88,8 @@ type Props = {
   readonly fields: RuleFields
   readonly set: (changes: Partial<RuleFields>) => void
   readonly faultOf: (path: string) => string | undefined
+  /** When a key that is there already ends, which is seldom at midnight. */
+  readonly endsAt?: string | null
 }
 
 export function NameField({ fields, set, faultOf }: Props) {
@@ -106,7 +108,7 @@ export function NameField({ fields, set, faultOf }: Props) {
   )
 }
 
-export function RulesFields({ fields, set, faultOf }: Props) {
+export function RulesFields({ fields, set, faultOf, endsAt = null }: Props) {
   return (
     <>
       <Select
@@ -123,6 +125,11 @@ export function RulesFields({ fields, set, faultOf }: Props) {
           min={new Date().toISOString().slice(0, 10)}
           value={fields.endDate}
           onText={(endDate) => set({ endDate })}
+          hint={
+            endsAt?.slice(0, 10) === fields.endDate
+              ? `It ends on ${formatInstant(endsAt, { zone: 'UTC' })} UTC, and still does if this day stays.`
+              : undefined
+          }
         />
       )}
       <CheckboxGroup

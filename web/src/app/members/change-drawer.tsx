@@ -12,7 +12,9 @@ import { useChange } from '../use-change.ts'
 export type MemberProps = { readonly organizationId: string; readonly member: Member; readonly onClose: () => void }
 
 /** Gives a member another role, and shows projects to a developer. */
-export function ChangeDrawer({ organizationId, member, onClose }: MemberProps) {
+export function ChangeDrawer({ organizationId, member: now, onClose }: MemberProps) {
+  // What somebody else changes meanwhile is not taken for what was changed here.
+  const [member] = useState(now)
   const before = member.roleId ?? member.role
   const [role, setRole] = useState<string>(before)
   const own = useOwnRoles(organizationId)

@@ -5,6 +5,7 @@ import { useChange } from '../../app/use-change.ts'
 import { Button } from '../../kit/button.tsx'
 import { CheckboxGroup, Select, TextField } from '../../kit/field.tsx'
 import { Drawer } from '../../kit/layers.tsx'
+import { changedFields } from '../../lib/changed-fields.ts'
 import { topicChoices, type Channel, type Topic } from './channel-queries.ts'
 
 type Props = {
@@ -23,32 +24,33 @@ const kinds = [
 ] as const
 
 /** Where messages go, and which. The address of a channel stays as it is: another address is another channel. */
-export function ChannelDrawer({ organizationId, channel, onClose, onMade }: Props) {
+export function ChannelDrawer({ organizationId, channel: now, onClose, onMade }: Props) {
+  const [channel] = useState(now)
   const [kind, setKind] = useState<Channel['kind']>(channel?.kind ?? 'webhook')
   const [name, setName] = useState(channel?.name ?? '')
   const [address, setAddress] = useState('')
   const [topics, setTopics] = useState<readonly Topic[]>(channel?.topics ?? ['budget.threshold', 'audit.broken'])
   const choices = topicChoices(kind)
   const chosen = topics.filter((topic) => choices.some(({ value }) => value === topic))
+  const own = { name: name.trim(), topics: chosen }
   const change = useChange(
     async (_: null, options) => {
-      const own = { name: name.trim(), topics: chosen }
       if (channel === null) {
         const body = { ...own, kind, ...(kind !== 'log' && { address: address.trim() }) }
         const path = 'POST /api/v1/organizations/{organizationId}/alert-channels'
         return (await api(path, { params: { organizationId }, body }, options)).secret
       }
       const params = { organizationId, channelId: channel.id }
-      await api('PATCH /api/v1/organizations/{organizationId}/alert-channels/{channelId}', { params, body: own })
+      await api('PATCH /api/v1/organizations/{organizationId}/alert-channels/{channelId}', {
+        params,
+        body: changedFields<Own>(channel, own),
+      })
       return null
     },
     { touches: [['alert-channels', organizationId]], onDone: onMade },
   )
-  const reason = missingOf({
-    name,
-    topics: chosen,
-    isAddressMissing: channel === null && kind !== 'log' && address.trim() === '',
-  })
+  const isAddressMissing = channel === null && kind !== 'log' && address.trim() === ''
+  const reason = missingOf({ own, channel, isAddressMissing })
   const verb = channel === null ? 'Add channel' : 'Save'
   const foot = (
     <Button type="submit" look="primary" isBusy={change.isBusy} reason={reason}>
@@ -109,10 +111,13 @@ function AddressField({ kind, address, ...field }: AddressProps) {
   )
 }
 
-type Missing = { readonly name: string; readonly topics: readonly Topic[]; readonly isAddressMissing: boolean }
+type Own = Pick<Channel, 'name'> & { readonly topics: readonly Topic[] }
+type Missing = { readonly own: Own; readonly channel: Channel | null; readonly isAddressMissing: boolean }
 
-function missingOf({ name, topics, isAddressMissing }: Missing): string | null {
-  if (name.trim() === '') return 'A name is needed.'
+function missingOf({ own, channel, isAddressMissing }: Missing): string | null {
+  if (own.name === '') return 'A name is needed.'
   if (isAddressMissing) return 'An address is needed.'
-  return topics.length === 0 ? 'Choose what it is told of.' : null
+  if (own.topics.length === 0) return 'Choose what it is told of.'
+  const isSame = channel !== null && Object.keys(changedFields<Own>(channel, own)).length === 0
+  return isSame ? 'Nothing was changed.' : null
 }

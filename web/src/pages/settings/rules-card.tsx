@@ -9,10 +9,12 @@ import { useChange } from '../../app/use-change.ts'
 import { Button } from '../../kit/button.tsx'
 import { Select, TextField } from '../../kit/field.tsx'
 import { Banner, Card, Row } from '../../kit/page.tsx'
+import { changedFields } from '../../lib/changed-fields.ts'
 
 const path = '/api/v1/organizations/{organizationId}/settings'
 type Settings = AnswerOf<`GET ${typeof path}`>
 type Rules = Pick<Settings, 'contact' | 'keyDaysMax'>
+type Attribution = Pick<Settings, 'endUsers' | 'tagKeys'>
 
 /** How long keys last, and whom members ask for more. */
 export function RulesCard({ organizationId }: { readonly organizationId: string }) {
@@ -44,14 +46,17 @@ function RulesForm({ organizationId, known }: { readonly organizationId: string;
     contact: contact.trim() === '' ? null : contact.trim(),
     keyDaysMax: days.trim() === '' ? null : Number(days),
   }
-  const isSame = body.contact === known.contact && body.keyDaysMax === known.keyDaysMax
-  const change = useChange((changed: Rules) => api(`PATCH ${path}`, { params: { organizationId }, body: changed }), {
-    touches: [['organization', organizationId]],
-  })
+  const changes = changedFields<Rules>(known, body)
+  const change = useChange(
+    (changed: Partial<Rules>) => api(`PATCH ${path}`, { params: { organizationId }, body: changed }),
+    {
+      touches: [['organization', organizationId]],
+    },
+  )
   const wrong = days.trim() === '' || /^[1-9]\d{0,3}$/.test(days.trim()) ? null : 'A whole number of days, or empty.'
-  const missing = reason ?? wrong ?? (isSame ? 'Nothing was changed.' : null)
+  const missing = reason ?? wrong ?? (Object.keys(changes).length === 0 ? 'Nothing was changed.' : null)
   return (
-    <Form onSend={() => (missing === null ? change.run(body) : undefined)}>
+    <Form onSend={() => (missing === null ? change.run(changes) : undefined)}>
       <ChangeProblem problem={change.problem} shown={['keyDaysMax', 'contact']} />
       {known.keyDaysMax !== null && (
         <Banner kind="info">{`A new key ends within ${known.keyDaysMax} days. Older keys stay as they are.`}</Banner>
@@ -94,14 +99,14 @@ function AttributionForm({ organizationId, known }: { readonly organizationId: s
   const [endUsers, setEndUsers] = useState(known.endUsers)
   const [typed, setTyped] = useState(known.tagKeys.join(', '))
   const tagKeys = typed.split(/[\s,]+/).filter((key) => key !== '')
-  const change = useChange(
-    (body: Pick<Settings, 'endUsers' | 'tagKeys'>) => api(`PATCH ${path}`, { params: { organizationId }, body }),
-    { touches: [['organization', organizationId]] },
-  )
-  const isSame = endUsers === known.endUsers && tagKeys.join() === known.tagKeys.join()
-  const missing = useReason(organizationId, 'settings:update') ?? (isSame ? 'Nothing was changed.' : null)
+  const change = useChange((body: Partial<Attribution>) => api(`PATCH ${path}`, { params: { organizationId }, body }), {
+    touches: [['organization', organizationId]],
+  })
+  const changes = changedFields<Attribution>(known, { endUsers, tagKeys })
+  const missing =
+    useReason(organizationId, 'settings:update') ?? (Object.keys(changes).length === 0 ? 'Nothing was changed.' : null)
   return (
-    <Form onSend={() => (missing === null ? change.run({ endUsers, tagKeys }) : undefined)}>
+    <Form onSend={() => (missing === null ? change.run(changes) : undefined)}>
       <ChangeProblem problem={change.problem} shown={['tagKeys']} />
       <Select
         label="End users are kept"

@@ -1,0 +1,130 @@
+// What a drawer that changes something sends: what was changed in it, and nothing of what it only showed.
+
+import { deepEqual, equal } from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { askApi, baseOf } from '../harness/ask.ts'
+import { memberIdOf, organizationOf } from '../harness/open-dashboard.ts'
+import type { Dashboard } from '../harness/use-dashboard.ts'
+
+type Key = {
+  readonly id: string
+  readonly name: string
+  readonly expiresAt: string | null
+  readonly models: readonly string[] | null
+  readonly addresses: readonly string[] | null
+}
+
+export function editsSuite(dashboard: () => Dashboard): void {
+  const base = () => baseOf(dashboard())
+  const ask = async <Body>(method: string, path: string, given?: unknown): Promise<Body> => {
+    const { owner } = dashboard()
+    const place = `/api/v1/organizations/${organizationOf(owner)}`
+    const { status, body } = await askApi(owner.page, method, place + path, given)
+    equal(status < 300, true, JSON.stringify(body))
+    return body as Body
+  }
+  const projects = () => ask<{ readonly data: readonly { readonly id: string }[] }>('GET', '/projects')
+  const makeKey = async (name: string, expiresAt: string | null) => {
+    const [project] = (await projects()).data
+    return (await ask<{ readonly apiKey: Key }>('POST', '/api-keys', { name, projectId: project?.id, expiresAt }))
+      .apiKey
+  }
+  const openEdit = async ({ id, name }: Key) => {
+    const { page } = dashboard().owner
+    await page.goto(`${base()}/keys/${id}`)
+    await page.getByRole('button', { name: /^Edit/ }).click()
+    const drawer = page.getByRole('dialog', { name: `Edit “${name}”` })
+    await drawer.waitFor()
+    return drawer
+  }
+
+  suite('a drawer that changes a key', () => {
+    test('leaves what was set elsewhere while it was open, and saves nothing where nothing was changed', async () => {
+      const key = await makeKey('edited', null)
+      const drawer = await openEdit(key)
+      const save = drawer.getByRole('button', { name: 'Save' })
+      equal(await save.getAttribute('aria-disabled'), 'true')
+      const rules = { models: ['hal-1.0'], addresses: ['10.0.0.0/8'] }
+      await ask('PATCH', `/api-keys/${key.id}`, rules)
+      await drawer.getByLabel('Name', { exact: true }).fill('edited by its name')
+      await save.click()
+      await drawer.waitFor({ state: 'detached' })
+      const { name, models, addresses } = await ask<Key>('GET', `/api-keys/${key.id}`)
+      deepEqual({ name, models, addresses }, { name: 'edited by its name', ...rules })
+    })
+
+    test('keeps the instant at which it ends until another day is chosen', async () => {
+      const expiresAt = new Date(Date.now() + 300_000).toISOString()
+      const key = await makeKey('ends soon', expiresAt)
+      const drawer = await openEdit(key)
+      await drawer.getByLabel('Name', { exact: true }).fill('ends as soon')
+      await drawer.getByRole('button', { name: 'Save' }).click()
+      await drawer.waitFor({ state: 'detached' })
+      equal((await ask<Key>('GET', `/api-keys/${key.id}`)).expiresAt, expiresAt)
+      const again = await openEdit({ ...key, name: 'ends as soon' })
+      await again.getByLabel('Last day before (UTC)').fill('2099-01-01')
+      await again.getByRole('button', { name: 'Save' }).click()
+      await again.waitFor({ state: 'detached' })
+      equal((await ask<Key>('GET', `/api-keys/${key.id}`)).expiresAt, '2099-01-01T00:00:00.000Z')
+    })
+  })
+
+  suite('a drawer that changes a channel', () => {
+    test('leaves what it tells of as that was set elsewhere meanwhile', async () => {
+      const { page } = dashboard().owner
+      const wanted = { kind: 'log', name: 'Edited log', topics: ['budget.threshold'] }
+      const path = '/alert-channels'
+      const { id } = (await ask<{ readonly channel: { readonly id: string } }>('POST', path, wanted)).channel
+      await page.goto(`${base()}/alerts`)
+      await page.getByRole('button', { name: 'Actions for Edited log' }).click()
+      await page.getByRole('menuitem', { name: 'Edit…' }).click()
+      const drawer = page.getByRole('dialog', { name: 'Edit “Edited log”' })
+      await drawer.getByLabel('Name').fill('Renamed log')
+      await ask('PATCH', `${path}/${id}`, { topics: ['audit.broken'] })
+      await drawer.getByRole('button', { name: 'Save' }).click()
+      await drawer.waitFor({ state: 'detached' })
+      const { data } = await ask<{ readonly data: readonly (typeof wanted & { readonly id: string })[] }>('GET', path)
+      const { name, topics } = data.find((channel) => channel.id === id) ?? {}
+      deepEqual({ name, topics }, { name: 'Renamed log', topics: ['audit.broken'] })
+      await ask('DELETE', `${path}/${id}`)
+    })
+  })
+
+  suite('a form of settings', () => {
+    test('leaves what was set elsewhere meanwhile', async () => {
+      const { page } = dashboard().owner
+      await page.goto(`${base()}/settings`)
+      const card = page.getByRole('region', { name: 'Keys and limits' })
+      await card.getByLabel('Who is asked for higher limits').fill('desk@example.com')
+      await ask('PATCH', '/settings', { keyDaysMax: 300 })
+      await card.getByRole('button', { name: 'Save rules' }).click()
+      await card.getByText('A new key ends within 300 days.').waitFor()
+      const { contact } = await ask<{ readonly contact: string }>('GET', '/settings')
+      equal(contact, 'desk@example.com')
+      await ask('PATCH', '/settings', { keyDaysMax: null, contact: null })
+    })
+  })
+
+  suite('a drawer that changes a member', () => {
+    test('takes no project away that was given elsewhere meanwhile', async () => {
+      const { page } = dashboard().owner
+      const memberId = await memberIdOf(page)
+      const { id: projectId } = await ask<{ readonly id: string }>('POST', '/projects', { name: 'Given meanwhile' })
+      await page.goto(`${base()}/members/${memberId}`)
+      await page.getByRole('button', { name: 'Change Ann Lee' }).click()
+      await page.getByRole('menuitem', { name: 'Role and projects…' }).click()
+      const drawer = page.getByRole('dialog', { name: /^Role and projects of / })
+      await drawer.waitFor()
+      const readAnew = page.waitForResponse(
+        (response) => response.url().endsWith(`/members/${memberId}`) && response.request().method() === 'GET',
+      )
+      await ask('PUT', `/projects/${projectId}/members/${memberId}`)
+      await readAnew
+      await drawer.getByRole('button', { name: 'Save' }).click()
+      await drawer.waitFor({ state: 'detached' })
+      const { projectIds } = await ask<{ readonly projectIds: readonly string[] }>('GET', `/members/${memberId}`)
+      equal(projectIds.includes(projectId), true)
+      await ask('POST', `/projects/${projectId}/archive`)
+    })
+  })
+}
