@@ -15,7 +15,8 @@ import {
 } from '../../web/src/format/figures.ts'
 import { addDays, dayIn, hasWholeHours, startOfDay } from '../../web/src/format/zone.ts'
 import { plainName, shortId } from '../../web/src/format/id.ts'
-import { formatExactMoney, formatMoney, parseMoney, shareOf } from '../../web/src/format/money.ts'
+import { formatExactMoney, formatMoney, shareOf } from '../../web/src/format/money.ts'
+import { parseCount, parseMoney } from '../../web/src/format/parse-typed.ts'
 import { formatAgo, formatInstant, formatUntil } from '../../web/src/format/time.ts'
 import { isName } from '../../web/src/api/passkey.ts'
 import { maxNow, sharesOf } from '../../web/src/app/budgets/budget-words.ts'
@@ -66,15 +67,44 @@ suite('money', () => {
       fc.property(fc.bigInt({ min: 0n, max: 10n ** 17n }), (micros) => {
         const typed = `${micros / 1_000_000n}.${String(micros % 1_000_000n).padStart(6, '0')}`
         equal(parseMoney(typed), String(micros))
+        const shown = `${new Intl.NumberFormat('en-US').format(micros / 1_000_000n)}${typed.slice(typed.indexOf('.'))}`
+        equal(parseMoney(shown), String(micros))
       }),
     )
-    for (const wrong of ['', '-1', '1,000.50', 'abc', '1.1234567']) equal(parseMoney(wrong), null)
+    for (const wrong of ['', '-1', 'abc', '1.1234567']) equal(parseMoney(wrong), null)
+  })
+
+  test('has a comma before three digits for a group, and for a decimal one only where it can be no group', () => {
+    for (const [typed, micros] of [
+      ['10,000', '10000000000'],
+      ['1,000.50', '1000500000'],
+      ['9,007,199,254.74', '9007199254740000'],
+      ['0,5', '500000'],
+      ['12,50', '12500000'],
+      ['0,125', '125000'],
+    ] as const) {
+      equal(parseMoney(typed), micros, typed)
+    }
+    for (const wrong of ['1234,500', '1,00,000', '10,000,5', '1.000,50', '1.000.000', '1,000.', ',5'])
+      equal(parseMoney(wrong), null, wrong)
   })
 
   test('has a share of another amount, and none of nothing', () => {
     equal(shareOf('25', '100'), 0.25)
     equal(shareOf('25', '0'), 0)
   })
+})
+
+test('a count that is typed may have groups, and no part of a whole', () => {
+  for (const [typed, count] of [
+    ['3000000', 3_000_000],
+    ['3,000,000', 3_000_000],
+    [' 400\u202f000 ', 400_000],
+    ['0', 0],
+  ] as const) {
+    equal(parseCount(typed), count, typed)
+  }
+  for (const wrong of ['', '1.5', '1,5', '1.000', '-1', '1e3', '1,00,000']) equal(parseCount(wrong), null, wrong)
 })
 
 suite('figures', () => {

@@ -49,14 +49,6 @@ function sign(currency: string): string {
   return symbol.length > 2 ? `${symbol} ` : symbol
 }
 
-/** Reads an amount that somebody typed, in units of the currency; null for what is none. */
-export function parseMoney(typed: string): string | null {
-  const found = /^\s*(\d{1,12})(?:[.,](\d{1,6}))?\s*$/.exec(typed)
-  if (found === null) return null
-  const [, whole = '0', part = ''] = found
-  return String(BigInt(whole) * 1_000_000n + BigInt(part.padEnd(6, '0')))
-}
-
 /** The share of one amount in another, from 0 to 1 and beyond; 0 where there is no other. */
 export function shareOf(part: string, whole: string): number {
   const total = toPicos(whole)

@@ -2,6 +2,7 @@ import { useState } from 'react'
 import type { BodyOf } from '../../api/client.ts'
 import { TextArea, TextField, Select } from '../../kit/field.tsx'
 import { formatCount } from '../../format/figures.ts'
+import { parseCount } from '../../format/parse-typed.ts'
 import { modelChoices, type ModelId } from '../models.ts'
 import { faultOfNumbers, isWithoutNumbers, LimitNumberFields, limitNumbers, type LimitTexts } from './limit-numbers.tsx'
 
@@ -39,9 +40,10 @@ function missingOf(fields: Fields): string | null {
 }
 
 function toBody(fields: Fields): Asking {
-  const given = limitNumbers.flatMap(({ field }) =>
-    fields[field] === '' ? [] : [[field, Number(fields[field])] as const],
-  )
+  const given = limitNumbers.flatMap(({ field }) => {
+    const value = parseCount(fields[field])
+    return value === null ? [] : [[field, value] as const]
+  })
   return {
     model: fields.model,
     wanted: Object.fromEntries(given) as Wanted,

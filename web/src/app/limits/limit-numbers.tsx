@@ -1,3 +1,4 @@
+import { parseCount } from '../../format/parse-typed.ts'
 import { TextField } from '../../kit/field.tsx'
 
 /** The numbers of a limit, each of which may be left out. */
@@ -15,13 +16,13 @@ export type LimitTexts = Readonly<Record<LimitNumber, string>>
 
 /** What is wrong with the texts in themselves; null where nothing is. */
 export function faultOfNumbers(texts: LimitTexts, least: 0 | 1): string | null {
-  const form = least === 0 ? /^\d*$/ : /^(?:[1-9]\d*)?$/
-  const wrong = limitNumbers.find(({ field }) => !form.test(texts[field]))
+  const isWrong = (text: string) => text.trim() !== '' && (parseCount(text) ?? -1) < least
+  const wrong = limitNumbers.find(({ field }) => isWrong(texts[field]))
   return wrong === undefined ? null : `${wrong.label} is a whole number, or empty.`
 }
 
 export function isWithoutNumbers(texts: LimitTexts): boolean {
-  return limitNumbers.every(({ field }) => texts[field] === '')
+  return limitNumbers.every(({ field }) => texts[field].trim() === '')
 }
 
 type Props = {
@@ -41,7 +42,7 @@ export function LimitNumberFields({ texts, placeholder, faultOf, set }: Props) {
       placeholder={placeholder}
       value={texts[field]}
       fault={faultOf?.(field)}
-      onText={(text) => set({ [field]: text.replaceAll(/[\s,.]/g, '') })}
+      onText={(text) => set({ [field]: text })}
     />
   ))
 }

@@ -9,7 +9,7 @@ import { pricesQuery, useCurrency, type Subject } from '../../app/queries.ts'
 import { useReason } from '../../app/session.ts'
 import { SubjectField } from '../../app/subject-field.tsx'
 import { useChange } from '../../app/use-change.ts'
-import { parseMoney } from '../../format/money.ts'
+import { parseCount, parseMoney } from '../../format/parse-typed.ts'
 import { Button } from '../../kit/button.tsx'
 import { Select, TextField } from '../../kit/field.tsx'
 import { Drawer } from '../../kit/layers.tsx'
@@ -94,7 +94,7 @@ export function BudgetDrawer({ organizationId, budget, onClose }: Props) {
         inputMode="numeric"
         placeholder="no limit"
         value={fields.tokens}
-        onText={(tokens) => set({ tokens: tokens.replaceAll(/[\s,.]/g, '') })}
+        onText={(tokens) => set({ tokens })}
       />
       <TextField
         label="Alert at, in percent"
@@ -151,9 +151,10 @@ function toBody({
   alerts,
 }: Fields): BodyOf<'PUT /api/v1/organizations/{organizationId}/budgets'> | string {
   const micros = money.trim() === '' ? null : parseMoney(money)
-  if (money.trim() !== '' && micros === null) return 'The amount is a number such as 100 or 0.50.'
-  if (tokens !== '' && !/^\d+$/.test(tokens)) return 'Tokens are a whole number.'
-  if (micros === null && tokens === '') return 'An amount or a number of tokens is needed.'
+  if (money.trim() !== '' && micros === null) return 'The amount is a number such as 100, 0.50 or 1,000.50.'
+  const count = tokens.trim() === '' ? null : parseCount(tokens)
+  if (tokens.trim() !== '' && count === null) return 'Tokens are a whole number.'
+  if (micros === null && count === null) return 'An amount or a number of tokens is needed.'
   const percents = alerts.split(',').flatMap((part) => (part.trim() === '' ? [] : [Number(part.trim())]))
   if (!percents.every((percent) => Number.isInteger(percent) && percent > 0))
     return 'Alerts are whole percents, such as 50, 80, 100.'
@@ -162,7 +163,7 @@ function toBody({
     subject,
     period,
     microsMax: micros === null ? null : Number(BigInt(micros)),
-    tokensMax: tokens === '' ? null : Number(tokens),
+    tokensMax: count,
     alertPercents: percents,
   }
 }

@@ -12,6 +12,7 @@ import { modelChoices, type ModelId } from '../../app/models.ts'
 import type { Subject } from '../../app/queries.ts'
 import { SubjectField } from '../../app/subject-field.tsx'
 import { useChange } from '../../app/use-change.ts'
+import { parseCount } from '../../format/parse-typed.ts'
 import { Button } from '../../kit/button.tsx'
 import { Checkbox, Select, TextField } from '../../kit/field.tsx'
 import { Drawer } from '../../kit/layers.tsx'
@@ -117,14 +118,13 @@ function fieldsOfLimit(organizationId: string, limit: Limit | null): Fields {
 }
 
 function toBody(fields: Fields): BodyOf<'PUT /api/v1/organizations/{organizationId}/limits'> {
-  const number = (text: string) => (text === '' ? null : Number(text))
   return {
     subject: fields.subject,
     model: fields.model,
-    inputTokensPerMinute: number(fields.inputTokensPerMinute),
-    outputTokensPerMinute: number(fields.outputTokensPerMinute),
-    requestsPerMinute: number(fields.requestsPerMinute),
-    concurrency: number(fields.concurrency),
+    inputTokensPerMinute: parseCount(fields.inputTokensPerMinute),
+    outputTokensPerMinute: parseCount(fields.outputTokensPerMinute),
+    requestsPerMinute: parseCount(fields.requestsPerMinute),
+    concurrency: parseCount(fields.concurrency),
     isRequestsEnforced: fields.isRequestsEnforced,
     cachedReadPercent: Number(fields.cachedReadPercent),
   }
