@@ -127,4 +127,72 @@ export function editsSuite(dashboard: () => Dashboard): void {
       await ask('POST', `/projects/${projectId}/archive`)
     })
   })
+
+  suite('a drawer that sets what a place has already', () => {
+    const makeProject = (name: string) => ask<{ readonly id: string }>('POST', '/projects', { name })
+
+    test('begins with the limit that is there, says so, and leaves of it what is not typed', async () => {
+      const { page } = dashboard().owner
+      const { id } = await makeProject('Limited')
+      const subject = { kind: 'project', id }
+      const there = { outputTokensPerMinute: 2_000, requestsPerMinute: 5, isRequestsEnforced: true, concurrency: null }
+      const set = { subject, model: '*', inputTokensPerMinute: 1_000, cachedReadPercent: 30, ...there }
+      await ask('PUT', '/limits', set)
+      await page.goto(`${base()}/limits`)
+      await page.getByRole('row', { name: /^Limited/ }).waitFor()
+      await page.getByRole('button', { name: 'Set limit' }).first().click()
+      const drawer = page.getByRole('dialog', { name: 'Set limit' })
+      await drawer.getByLabel('For').selectOption({ label: 'Project: Limited' })
+      await drawer.getByText('There is a limit for this already.').waitFor()
+      const send = drawer.getByRole('button', { name: 'Set limit' })
+      const [input, percent] = [drawer.getByLabel('Input tokens a minute'), drawer.getByLabel(/^Tokens read from/)]
+      equal(await input.inputValue(), '1000')
+      for (const [field, wrong, right] of [
+        [input, '1.5', '1,500'],
+        [percent, '', '40'],
+        [percent, '101', '40'],
+      ] as const) {
+        await field.fill(wrong)
+        equal(await send.getAttribute('aria-disabled'), 'true', wrong)
+        await field.fill(right)
+      }
+      await send.click()
+      await drawer.waitFor({ state: 'detached' })
+      const { data } = await ask<{ readonly data: readonly (typeof set)[] }>('GET', '/limits?limit=200')
+      const { inputTokensPerMinute, cachedReadPercent, ...rest } = data.find((one) => one.subject.id === id) ?? set
+      deepEqual([inputTokensPerMinute, cachedReadPercent], [1_500, 40])
+      deepEqual(rest, { ...rest, ...there })
+    })
+
+    test('begins with the budget that is there, and with none where another period has none', async () => {
+      const { page } = dashboard().owner
+      const { id } = await makeProject('Budgeted')
+      const set = { subject: { kind: 'project', id }, period: 'week', microsMax: 2_500_000, tokensMax: 7_000 }
+      await ask('PUT', '/budgets', { ...set, alertPercents: [75] })
+      await page.goto(`${base()}/budgets`)
+      await page.getByRole('row', { name: /^Budgeted/ }).waitFor()
+      await page.getByRole('button', { name: 'Set budget' }).first().click()
+      const drawer = page.getByRole('dialog', { name: 'Set budget' })
+      await drawer.getByLabel('For').selectOption({ label: 'Project: Budgeted' })
+      const there = drawer.getByText('There is a budget for this already.')
+      await there.waitFor({ state: 'detached' })
+      equal(await drawer.getByLabel('Amount, USD').inputValue(), '')
+      await drawer.getByLabel('Period').selectOption('week')
+      await there.waitFor()
+      equal(await drawer.getByLabel('Amount, USD').inputValue(), '2.5')
+      await drawer.getByLabel('Amount, USD').fill('10,000')
+      await drawer.getByRole('button', { name: 'Set budget' }).click()
+      await drawer.waitFor({ state: 'detached' })
+      const path = '/budgets?limit=200'
+      const { data } = await ask<{ readonly data: readonly (typeof set & { readonly alertPercents: unknown })[] }>(
+        'GET',
+        path,
+      )
+      const { microsMax, tokensMax, alertPercents } = data.find(({ subject }) => subject.id === id) ?? {}
+      deepEqual(
+        { microsMax, tokensMax, alertPercents },
+        { microsMax: 10_000_000_000, tokensMax: 7_000, alertPercents: [75] },
+      )
+    })
+  })
 }

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { api, type BodyOf } from '../../api/client.ts'
 import { ChangeProblem } from '../../app/change-problem.tsx'
 import type { Budget } from '../../app/budgets/budget-words.ts'
+import { useSetterReason } from '../../app/limits/use-setter-reason.ts'
 import { modelIds } from '../../app/models.ts'
 import { priceInForce } from '../../app/prices/price-in-force.ts'
 import { pricesQuery, useCurrency, type Subject } from '../../app/queries.ts'
@@ -22,19 +23,22 @@ const periods = [
   { value: 'year', label: 'Year' },
   { value: 'lifetime', label: 'Once, for good' },
 ] as const
-type Fields = {
-  readonly subject: Subject
-  readonly period: Budget['period']
-  readonly money: string
-  readonly tokens: string
-  readonly alerts: string
+type Place = { readonly subject: Subject; readonly period: Budget['period'] }
+type Values = { readonly money: string; readonly tokens: string; readonly alerts: string }
+type Props = {
+  readonly organizationId: string
+  /** All that there are, since setting one for a place that has one changes that. */
+  readonly budgets: readonly Budget[]
+  readonly budget: Budget | null
+  readonly onClose: () => void
 }
-type Props = { readonly organizationId: string; readonly budget: Budget | null; readonly onClose: () => void }
 
-export function BudgetDrawer({ organizationId, budget, onClose }: Props) {
-  const currency = useCurrency()
-  const [fields, setFields] = useState(() => fieldsOf(organizationId, budget))
-  const set = (changes: Partial<Fields>) => setFields({ ...fields, ...changes })
+export function BudgetDrawer({ organizationId, budgets, budget, onClose }: Props) {
+  const [place, setPlace] = useState<Place>(budget ?? ofOrganization(organizationId))
+  const [typed, setTyped] = useState<Partial<Values>>({})
+  const there = budget ?? budgets.find((one) => isAt(one, place)) ?? null
+  const fields = { ...valuesOf(there), ...typed }
+  const set = (changes: Partial<Values>) => setTyped({ ...typed, ...changes })
   const change = useChange(
     (body: BodyOf<'PUT /api/v1/organizations/{organizationId}/budgets'>) =>
       api('PUT /api/v1/organizations/{organizationId}/budgets', { params: { organizationId }, body }),
@@ -43,13 +47,11 @@ export function BudgetDrawer({ organizationId, budget, onClose }: Props) {
       onDone: onClose,
     },
   )
-  const body = toBody(fields)
-  const reason = typeof body === 'string' ? body : null
-  const stops =
-    budget !== null &&
-    typeof body !== 'string' &&
-    typeof body.microsMax === 'number' &&
-    body.microsMax <= budget.spent.micros
+  const body = toBody(place, fields)
+  const reasonOf = useSetterReason(organizationId, 'budgets:update')
+  const reason = reasonOf(there?.setBy ?? 'organization') ?? (typeof body === 'string' ? body : null)
+  const micros = typeof body === 'string' ? null : body.microsMax
+  const stops = isSpent(there, micros)
   const foot = (
     <Button type="submit" look={stops ? 'danger' : 'primary'} isBusy={change.isBusy} reason={reason}>
       {budget === null ? 'Set budget' : 'Save'}
@@ -61,48 +63,80 @@ export function BudgetDrawer({ organizationId, budget, onClose }: Props) {
       isOpen
       onClose={onClose}
       foot={foot}
-      onSubmit={() => (typeof body === 'string' ? undefined : void change.run(body))}
+      onSubmit={() => (typeof body === 'string' || reason !== null ? undefined : void change.run(body))}
     >
       <ChangeProblem problem={change.problem} />
-      {typeof body !== 'string' && typeof body.microsMax === 'number' && <Unpriced organizationId={organizationId} />}
+      {typeof micros === 'number' && <Unpriced organizationId={organizationId} />}
       {stops && <Banner kind="warn">More than this is spent already: requests stop at once.</Banner>}
       {budget === null && (
-        <SubjectField
-          organizationId={organizationId}
-          subject={fields.subject}
-          onChoice={(subject) => set({ subject })}
-        />
+        <PlaceFields organizationId={organizationId} place={place} isTaken={there !== null} onChoice={setPlace} />
       )}
-      {budget === null && (
-        <Select
-          label="Period"
-          value={fields.period}
-          choices={periods}
-          onChoice={(period) => set({ period })}
-          hint="Periods begin at midnight UTC; weeks on Monday."
-        />
-      )}
+      <ValueFields values={fields} set={set} />
+    </Drawer>
+  )
+}
+
+/** Whether so much is spent already, so that requests stop at once. */
+function isSpent(budget: Budget | null, micros: number | null | undefined): boolean {
+  return budget !== null && typeof micros === 'number' && micros <= budget.spent.micros
+}
+
+type ValueProps = { readonly values: Values; readonly set: (changes: Partial<Values>) => void }
+
+function ValueFields({ values, set }: ValueProps) {
+  const currency = useCurrency()
+  return (
+    <>
       <TextField
         label={`Amount, ${currency}`}
         inputMode="decimal"
         placeholder="no limit"
-        value={fields.money}
+        value={values.money}
         onText={(money) => set({ money })}
       />
       <TextField
         label="Tokens"
         inputMode="numeric"
         placeholder="no limit"
-        value={fields.tokens}
+        value={values.tokens}
         onText={(tokens) => set({ tokens })}
       />
       <TextField
         label="Alert at, in percent"
-        value={fields.alerts}
+        value={values.alerts}
         onText={(alerts) => set({ alerts })}
         hint="Several with commas between them."
       />
-    </Drawer>
+    </>
+  )
+}
+
+type PlaceProps = {
+  readonly organizationId: string
+  readonly place: Place
+  readonly isTaken: boolean
+  readonly onChoice: (place: Place) => void
+}
+
+function PlaceFields({ organizationId, place, isTaken, onChoice }: PlaceProps) {
+  return (
+    <>
+      <SubjectField
+        organizationId={organizationId}
+        subject={place.subject}
+        onChoice={(subject) => onChoice({ ...place, subject })}
+      />
+      <Select
+        label="Period"
+        value={place.period}
+        choices={periods}
+        onChoice={(period) => onChoice({ ...place, period })}
+        hint="Periods begin at midnight UTC; weeks on Monday."
+      />
+      {isTaken && (
+        <Banner kind="info">There is a budget for this already. It is filled in here, and will be changed.</Banner>
+      )}
+    </>
   )
 }
 
@@ -122,10 +156,16 @@ function Unpriced({ organizationId }: { readonly organizationId: string }) {
   )
 }
 
-function fieldsOf(organizationId: string, budget: Budget | null): Fields {
+function ofOrganization(id: string): Place {
+  return { subject: { kind: 'organization', id }, period: 'month' }
+}
+
+function isAt(budget: Budget, { subject: { kind, id }, period }: Place): boolean {
+  return budget.period === period && budget.subject.kind === kind && budget.subject.id === id
+}
+
+function valuesOf(budget: Budget | null): Values {
   return {
-    subject: budget?.subject ?? { kind: 'organization', id: organizationId },
-    period: budget?.period ?? 'month',
     money:
       budget?.microsMax === null || budget === null
         ? ''
@@ -143,13 +183,10 @@ function decimalsOf(micros: number): string {
 }
 
 /** The body, or what is still missing. */
-function toBody({
-  subject,
-  period,
-  money,
-  tokens,
-  alerts,
-}: Fields): BodyOf<'PUT /api/v1/organizations/{organizationId}/budgets'> | string {
+function toBody(
+  { subject, period }: Place,
+  { money, tokens, alerts }: Values,
+): BodyOf<'PUT /api/v1/organizations/{organizationId}/budgets'> | string {
   const micros = money.trim() === '' ? null : parseMoney(money)
   if (money.trim() !== '' && micros === null) return 'The amount is a number such as 100, 0.50 or 1,000.50.'
   const count = tokens.trim() === '' ? null : parseCount(tokens)

@@ -56,7 +56,9 @@ export function Page({ params }: { readonly params: PageParams }) {
           )
         }
       </Loaded>
-      {open?.kind === 'set' && <BudgetDrawer organizationId={organizationId} budget={open.budget} onClose={close} />}
+      {open?.kind === 'set' && (
+        <BudgetDrawer organizationId={organizationId} budgets={query.data ?? []} budget={open.budget} onClose={close} />
+      )}
       {open?.kind === 'history' && (
         <HistoryDrawer organizationId={organizationId} budget={open.budget} onClose={close} />
       )}

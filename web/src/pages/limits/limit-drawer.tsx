@@ -8,6 +8,7 @@ import {
   limitNumbers,
   type LimitTexts,
 } from '../../app/limits/limit-numbers.tsx'
+import { useSetterReason } from '../../app/limits/use-setter-reason.ts'
 import { modelChoices, type ModelId } from '../../app/models.ts'
 import type { Subject } from '../../app/queries.ts'
 import { SubjectField } from '../../app/subject-field.tsx'
@@ -16,18 +17,17 @@ import { parseCount } from '../../format/parse-typed.ts'
 import { Button } from '../../kit/button.tsx'
 import { Checkbox, Select, TextField } from '../../kit/field.tsx'
 import { Drawer } from '../../kit/layers.tsx'
+import { Banner } from '../../kit/page.tsx'
 import type { LimitRequest } from './asked-for.tsx'
 import type { Limit } from './page.tsx'
 
-type Fields = LimitTexts & {
-  readonly subject: Subject
-  readonly model: ModelId | '*'
-  readonly isRequestsEnforced: boolean
-  readonly cachedReadPercent: string
-}
+type Place = { readonly subject: Subject; readonly model: ModelId | '*' }
+type Values = LimitTexts & { readonly isRequestsEnforced: boolean; readonly cachedReadPercent: string }
 
 type Props = {
   readonly organizationId: string
+  /** All that there are, since setting one for a place that has one changes that. */
+  readonly limits: readonly Limit[]
   readonly limit: Limit | null
   /** What somebody has asked for, with which the form begins. */
   readonly asked?: LimitRequest
@@ -36,9 +36,12 @@ type Props = {
 }
 
 /** A field that is left empty is no limit. */
-export function LimitDrawer({ organizationId, limit, asked, onSet, onClose }: Props) {
-  const [fields, setFields] = useState(() => fieldsOf(organizationId, limit, asked))
-  const set = (changes: Partial<Fields>) => setFields({ ...fields, ...changes })
+export function LimitDrawer({ organizationId, limits, limit, asked, onSet, onClose }: Props) {
+  const [place, setPlace] = useState<Place>(limit ?? placeOf(organizationId, asked))
+  const [typed, setTyped] = useState<Partial<Values>>(() => wantedOf(asked))
+  const there = limit ?? limits.find((one) => isAt(one, place)) ?? null
+  const fields = { ...valuesOf(there), ...typed }
+  const set = (changes: Partial<Values>) => setTyped({ ...typed, ...changes })
   const change = useChange(
     (body: BodyOf<'PUT /api/v1/organizations/{organizationId}/limits'>) =>
       api('PUT /api/v1/organizations/{organizationId}/limits', { params: { organizationId }, body }),
@@ -50,30 +53,19 @@ export function LimitDrawer({ organizationId, limit, asked, onSet, onClose }: Pr
       },
     },
   )
-  const reason = faultOfNumbers(fields, 0) ?? (isWithoutNumbers(fields) ? 'One number at least is needed.' : null)
+  const reasonOf = useSetterReason(organizationId, 'limits:update')
+  const reason = reasonOf(there?.setBy ?? 'organization') ?? faultOf(fields)
   const foot = (
     <Button type="submit" look="primary" isBusy={change.isBusy} reason={reason}>
       {limit === null ? 'Set limit' : 'Save'}
     </Button>
   )
-  const save = () => (reason === null ? void change.run(toBody(fields)) : undefined)
+  const save = () => (reason === null ? void change.run(toBody(place, fields)) : undefined)
   return (
     <Drawer title={limit === null ? 'Set limit' : 'Edit limit'} isOpen onClose={onClose} foot={foot} onSubmit={save}>
       <ChangeProblem problem={change.problem} shown={limitNumbers.map(({ field }) => field)} />
       {limit === null && (
-        <SubjectField
-          organizationId={organizationId}
-          subject={fields.subject}
-          onChoice={(subject) => set({ subject })}
-        />
-      )}
-      {limit === null && (
-        <Select
-          label="Model"
-          value={fields.model}
-          choices={[{ value: '*', label: 'All of them together' }, ...modelChoices]}
-          onChoice={(model) => set({ model })}
-        />
+        <PlaceFields organizationId={organizationId} place={place} isTaken={there !== null} onChoice={setPlace} />
       )}
       <LimitNumberFields texts={fields} placeholder="no limit" faultOf={change.faultOf} set={set} />
       {fields.requestsPerMinute !== '' && (
@@ -95,19 +87,51 @@ export function LimitDrawer({ organizationId, limit, asked, onSet, onClose }: Pr
   )
 }
 
-function fieldsOf(organizationId: string, limit: Limit | null, asked?: LimitRequest): Fields {
-  const fields = fieldsOfLimit(organizationId, limit)
-  if (asked === undefined) return fields
-  const wanted = Object.fromEntries(Object.entries(asked.wanted).map(([field, value]) => [field, String(value)]))
-  const model = modelChoices.find(({ value }) => value === asked.model)?.value ?? '*'
-  return { ...fields, ...wanted, model, subject: { kind: 'api-key', id: asked.apiKeyId } }
+type PlaceProps = {
+  readonly organizationId: string
+  readonly place: Place
+  readonly isTaken: boolean
+  readonly onChoice: (place: Place) => void
 }
 
-function fieldsOfLimit(organizationId: string, limit: Limit | null): Fields {
+function PlaceFields({ organizationId, place, isTaken, onChoice }: PlaceProps) {
+  return (
+    <>
+      <SubjectField
+        organizationId={organizationId}
+        subject={place.subject}
+        onChoice={(subject) => onChoice({ ...place, subject })}
+      />
+      <Select
+        label="Model"
+        value={place.model}
+        choices={[{ value: '*', label: 'All of them together' }, ...modelChoices]}
+        onChoice={(model) => onChoice({ ...place, model })}
+      />
+      {isTaken && (
+        <Banner kind="info">There is a limit for this already. It is filled in here, and will be changed.</Banner>
+      )}
+    </>
+  )
+}
+
+function placeOf(organizationId: string, asked: LimitRequest | undefined): Place {
+  if (asked === undefined) return { subject: { kind: 'organization', id: organizationId }, model: '*' }
+  const model = modelChoices.find(({ value }) => value === asked.model)?.value ?? '*'
+  return { subject: { kind: 'api-key', id: asked.apiKeyId }, model }
+}
+
+function isAt(limit: Limit, { subject: { kind, id }, model }: Place): boolean {
+  return limit.model === model && limit.subject.kind === kind && limit.subject.id === id
+}
+
+function wantedOf(asked: LimitRequest | undefined): Partial<Values> {
+  return Object.fromEntries(Object.entries(asked?.wanted ?? {}).map(([field, value]) => [field, String(value)]))
+}
+
+function valuesOf(limit: Limit | null): Values {
   const text = (value: number | null | undefined) => (value === null || value === undefined ? '' : String(value))
   return {
-    subject: limit?.subject ?? { kind: 'organization', id: organizationId },
-    model: limit?.model ?? '*',
     inputTokensPerMinute: text(limit?.inputTokensPerMinute),
     outputTokensPerMinute: text(limit?.outputTokensPerMinute),
     requestsPerMinute: text(limit?.requestsPerMinute),
@@ -117,10 +141,20 @@ function fieldsOfLimit(organizationId: string, limit: Limit | null): Fields {
   }
 }
 
-function toBody(fields: Fields): BodyOf<'PUT /api/v1/organizations/{organizationId}/limits'> {
+function faultOf(fields: Values): string | null {
+  const fault = faultOfNumbers(fields, 0)
+  if (fault !== null) return fault
+  if (isWithoutNumbers(fields)) return 'One number at least is needed.'
+  const percent = parseCount(fields.cachedReadPercent)
+  return percent !== null && percent <= 100
+    ? null
+    : 'What tokens read from the cache count is a whole number up to 100.'
+}
+
+function toBody(place: Place, fields: Values): BodyOf<'PUT /api/v1/organizations/{organizationId}/limits'> {
   return {
-    subject: fields.subject,
-    model: fields.model,
+    subject: place.subject,
+    model: place.model,
     inputTokensPerMinute: parseCount(fields.inputTokensPerMinute),
     outputTokensPerMinute: parseCount(fields.outputTokensPerMinute),
     requestsPerMinute: parseCount(fields.requestsPerMinute),

@@ -90,6 +90,7 @@ export function Page({ params }: { readonly params: PageParams }) {
       {open?.kind === 'set' && (
         <LimitDrawer
           organizationId={organizationId}
+          limits={query.data ?? []}
           limit={open.limit}
           {...(open.asked !== undefined && { asked: open.asked })}
           onSet={() => (open.asked === undefined ? undefined : approve(open.asked))}
