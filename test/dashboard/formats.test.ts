@@ -15,7 +15,7 @@ import {
 } from '../../web/src/format/figures.ts'
 import { addDays, dayIn, hasWholeHours, startOfDay } from '../../web/src/format/zone.ts'
 import { plainName, shortId } from '../../web/src/format/id.ts'
-import { formatExactMoney, formatMoney, shareOf } from '../../web/src/format/money.ts'
+import { formatExactMoney, formatMoney, formatRate, shareOf } from '../../web/src/format/money.ts'
 import { parseCount, parseMoney } from '../../web/src/format/parse-typed.ts'
 import { formatAgo, formatInstant, formatUntil } from '../../web/src/format/time.ts'
 import { isName } from '../../web/src/api/passkey.ts'
@@ -59,6 +59,11 @@ suite('money', () => {
   })
 
   test('below half a cent is not written as nothing', () => equal(formatMoney('214', dollars), '< $0.01'))
+
+  test('a rate has as many decimals as it needs, and two at least', () => {
+    const rates = [0, 3_000_000, 25_000, 312_500, 1, 1_234_567_890].map((micros) => formatRate(micros, 'USD'))
+    deepEqual(rates, ['$0.00', '$3.00', '$0.025', '$0.3125', '$0.000001', '$1,234.56789'])
+  })
 
   test('refuses what is no amount', () => throws(() => formatMoney('1e9', dollars)))
 

@@ -63,6 +63,8 @@ export function installationSuite(dashboard: () => Dashboard): void {
     test('works out what a price would have cost before it is set', async () => {
       const { page, origin } = dashboard().owner
       await page.goto(`${origin}/installation/prices`)
+      // A rate is told to its last digit.
+      await page.getByText('$3.7525 a million').first().waitFor()
       await page.getByRole('button', { name: 'Set price' }).first().click()
       const drawer = page.getByRole('dialog', { name: 'Set price' })
       for (const name of ['Input', 'Cache read', 'Cache write, 5 min', 'Cache write, 1 h', 'Output']) {

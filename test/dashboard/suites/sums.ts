@@ -22,7 +22,7 @@ export function sumsSuite(dashboard: () => Dashboard): void {
     before(async () => {
       const { owner, service } = dashboard()
       for (const model of models) {
-        const rates = ['--input', '3', '--cache-read', '0.30', '--cache-write', '3.75', '--cache-write-long', '6']
+        const rates = ['--input', '3', '--cache-read', '0.30', '--cache-write', '3.7525', '--cache-write-long', '6']
         await runCli(service, 'prices', 'set', model, ...rates, '--output', '15')
       }
       const key = await createKey(owner.page, baseOf(dashboard()), 'sums')

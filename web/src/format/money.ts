@@ -29,6 +29,12 @@ export function formatMoney(micros: string, { currency, decimals = 2 }: MoneyFor
 
 export type MoneyForm = { readonly currency: string; readonly decimals?: number }
 
+/** What a million tokens cost, with as many decimals as it has and two at least: a part of a cent is the whole of some rates. */
+export function formatRate(micros: number, currency: string): string {
+  const decimals = [2, 3, 4, 5].find((count) => micros % 10 ** (6 - count) === 0) ?? 6
+  return formatMoney(String(micros), { currency, decimals })
+}
+
 /** The amount with all its digits, as a tooltip and an export have it. */
 export function formatExactMoney(micros: string, currency: string): string {
   const picos = toPicos(micros)

@@ -8,7 +8,7 @@ import { useReason } from '../session.ts'
 import { useKeys } from '../shortcuts.ts'
 import { Empty, Loaded } from '../states.tsx'
 import { useChange } from '../use-change.ts'
-import { formatMoney } from '../../format/money.ts'
+import { formatRate } from '../../format/money.ts'
 import { Button } from '../../kit/button.tsx'
 import { Time } from '../../kit/content.tsx'
 import { Badge, Card, Grid, KeyValue, Page as Frame, StateTag } from '../../kit/page.tsx'
@@ -81,9 +81,7 @@ function Rates({
   return (
     <KeyValue
       rows={[
-        ...kinds.map(
-          ([field, name]) => [name, `${formatMoney(String(rates[field]), { currency })} a million`] as const,
-        ),
+        ...kinds.map(([field, name]) => [name, `${formatRate(rates[field], currency)} a million`] as const),
         ['In force since', <Time key="since" at={effectiveAt} />],
       ]}
     />
@@ -100,7 +98,7 @@ type HistoryProps = {
 function History({ prices, isOfAll, mayChange, onWithdraw }: HistoryProps) {
   const sorted = prices.toSorted(newestFirst)
   const rate = (price: Price, field: RateName) =>
-    price.rates === null ? 'ends' : formatMoney(String(price.rates[field]), { currency: price.currency })
+    price.rates === null ? 'ends' : formatRate(price.rates[field], price.currency)
   const isToCome = ({ effectiveAt }: Price) => Date.parse(effectiveAt) > Date.now()
   const columns: readonly Column<Price>[] = [
     {

@@ -2,7 +2,7 @@ import { api, type AnswerOf } from '../../api/client.ts'
 import { toProblem } from '../../api/problem.ts'
 import { DocsFrame } from '../../app/docs/docs-frame.tsx'
 import { useAnswer } from '../../app/use-answer.ts'
-import { formatMoney } from '../../format/money.ts'
+import { formatRate } from '../../format/money.ts'
 import { Time } from '../../kit/content.tsx'
 import { Banner, Card, Disclosure, Grid, KeyValue, Stack } from '../../kit/page.tsx'
 import { Skeleton } from '../../kit/skeleton.tsx'
@@ -71,7 +71,7 @@ function Cards({ prices: { currency, data } }: { readonly prices: Prices }) {
 }
 
 function RateList({ rates, currency }: { readonly rates: Rates; readonly currency: string }) {
-  const money = (micros: number) => formatMoney(String(micros), { currency })
+  const money = (micros: number) => formatRate(micros, currency)
   return (
     <KeyValue
       rows={[

@@ -6,7 +6,7 @@ import styles from '../../app/docs/docs.module.css'
 import { useSearch } from '../../app/router.tsx'
 import { useAnswer } from '../../app/use-answer.ts'
 import { formatCount, formatDuration } from '../../format/figures.ts'
-import { formatMoney } from '../../format/money.ts'
+import { formatMoney, formatRate } from '../../format/money.ts'
 import { Button } from '../../kit/button.tsx'
 import { Code, Name, Time } from '../../kit/content.tsx'
 import { Select } from '../../kit/field.tsx'
@@ -208,7 +208,7 @@ function Rules({ shown: { models, endpoints, addresses, createdAt, endsAt } }: {
 }
 
 function Prices({ portal: { prices, currency } }: { readonly portal: Shown }) {
-  const money = (micros: number) => formatMoney(String(micros), { currency })
+  const money = (micros: number) => formatRate(micros, currency)
   if (prices.every(({ current, announced }) => current === null && announced.length === 0)) return null
   return (
     <Grid>

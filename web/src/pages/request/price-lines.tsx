@@ -4,7 +4,7 @@ import { ExactMoney } from '../../app/exact-money.tsx'
 import { pricesQuery, useCurrency } from '../../app/queries.ts'
 import { useReason } from '../../app/session.ts'
 import { formatCount } from '../../format/figures.ts'
-import { formatMoney } from '../../format/money.ts'
+import { formatRate } from '../../format/money.ts'
 import { Time } from '../../kit/content.tsx'
 import { Stack } from '../../kit/page.tsx'
 import { Table, type Column } from '../../kit/table.tsx'
@@ -40,7 +40,7 @@ export function PriceLines({
       key: 'rate',
       head: `Rate, ${currency} per million`,
       isRight: true,
-      cell: ({ rateMicros }) => formatMoney(String(rateMicros), { currency }),
+      cell: ({ rateMicros }) => formatRate(rateMicros, currency),
     },
     {
       key: 'amount',
