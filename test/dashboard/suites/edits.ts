@@ -194,5 +194,28 @@ export function editsSuite(dashboard: () => Dashboard): void {
         { microsMax: 10_000_000_000, tokensMax: 7_000, alertPercents: [75] },
       )
     })
+
+    test('raises both amounts of a budget, and says at a field what is no raise', async () => {
+      const { page } = dashboard().owner
+      const { id } = await makeProject('Raised')
+      const set = { subject: { kind: 'project', id }, period: 'day', microsMax: 2_500_000, tokensMax: 2_000_000 }
+      const { id: budgetId } = await ask<{ readonly id: string }>('PUT', '/budgets', set)
+      await page.goto(`${base()}/budgets`)
+      await page.getByRole('button', { name: 'Actions for the budget of Raised' }).click()
+      await page.getByRole('menuitem', { name: 'Raise for a time…' }).click()
+      const drawer = page.getByRole('dialog', { name: 'Raise budget' })
+      const tokens = drawer.getByLabel('New number of tokens')
+      await tokens.fill('5')
+      await drawer.getByText('The budget has 2,000,000 tokens already: more than that is needed.').waitFor()
+      equal(await tokens.getAttribute('aria-invalid'), 'true')
+      await tokens.fill('3,000,000')
+      await drawer.getByLabel('New amount, USD').fill('1,000.50')
+      await drawer.getByRole('button', { name: 'Raise budget' }).click()
+      await drawer.waitFor({ state: 'detached' })
+      type Raised = { readonly id: string; readonly raise: { readonly microsMax: number; readonly tokensMax: number } }
+      const { data } = await ask<{ readonly data: readonly Raised[] }>('GET', '/budgets?limit=200')
+      const { microsMax, tokensMax } = data.find((one) => one.id === budgetId)?.raise ?? {}
+      deepEqual({ microsMax, tokensMax }, { microsMax: 1_000_500_000, tokensMax: 3_000_000 })
+    })
   })
 }

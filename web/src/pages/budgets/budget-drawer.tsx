@@ -65,13 +65,13 @@ export function BudgetDrawer({ organizationId, budgets, budget, onClose }: Props
       foot={foot}
       onSubmit={() => (typeof body === 'string' || reason !== null ? undefined : void change.run(body))}
     >
-      <ChangeProblem problem={change.problem} />
+      <ChangeProblem problem={change.problem} shown={['microsMax', 'tokensMax', 'alertPercents']} />
       {typeof micros === 'number' && <Unpriced organizationId={organizationId} />}
       {stops && <Banner kind="warn">More than this is spent already: requests stop at once.</Banner>}
       {budget === null && (
         <PlaceFields organizationId={organizationId} place={place} isTaken={there !== null} onChoice={setPlace} />
       )}
-      <ValueFields values={fields} set={set} />
+      <ValueFields values={fields} set={set} faultOf={change.faultOf} />
     </Drawer>
   )
 }
@@ -81,9 +81,13 @@ function isSpent(budget: Budget | null, micros: number | null | undefined): bool
   return budget !== null && typeof micros === 'number' && micros <= budget.spent.micros
 }
 
-type ValueProps = { readonly values: Values; readonly set: (changes: Partial<Values>) => void }
+type ValueProps = {
+  readonly values: Values
+  readonly set: (changes: Partial<Values>) => void
+  readonly faultOf: (path: string) => string | undefined
+}
 
-function ValueFields({ values, set }: ValueProps) {
+function ValueFields({ values, set, faultOf }: ValueProps) {
   const currency = useCurrency()
   return (
     <>
@@ -92,6 +96,7 @@ function ValueFields({ values, set }: ValueProps) {
         inputMode="decimal"
         placeholder="no limit"
         value={values.money}
+        fault={faultOf('microsMax')}
         onText={(money) => set({ money })}
       />
       <TextField
@@ -99,11 +104,13 @@ function ValueFields({ values, set }: ValueProps) {
         inputMode="numeric"
         placeholder="no limit"
         value={values.tokens}
+        fault={faultOf('tokensMax')}
         onText={(tokens) => set({ tokens })}
       />
       <TextField
         label="Alert at, in percent"
         value={values.alerts}
+        fault={faultOf('alertPercents')}
         onText={(alerts) => set({ alerts })}
         hint="Several with commas between them."
       />
