@@ -143,6 +143,15 @@ onEachDatabase(({ open }) => {
     equal((await read(range)).previous, null)
   })
 
+  test('of a time that is not over as much is held against it as has passed, in whole hours', async () => {
+    const today = Math.floor(service.clock.nowMs() / hourMs) * hourMs - 2 * hourMs
+    service.clock.advance(today + 2.5 * hourMs - service.clock.nowMs())
+    const dayMs = 24 * hourMs
+    for (const hour of [0, 1, 2, 3, 20]) await add(0, new Date(today - dayMs + hour * hourMs).toISOString(), 1)
+    const [from, to] = [today, today + dayMs].map((ms) => new Date(ms).toISOString())
+    equal((await read(`from=${from}&to=${to}&previous=true`)).previous?.requests, 3)
+  })
+
   test('a zone half an hour off, a time the wrong way round and too many buckets are refused by their field', async () => {
     const refusals = [
       ['zone=Asia/Kolkata', 'zone'],

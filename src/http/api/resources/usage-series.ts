@@ -34,7 +34,12 @@ const filter = z.strictObject({
   ...attributionFields,
 })
 const query = filter.extend({
-  previous: z.enum(['true', 'false']).default('false').describe('Whether to sum up the time of equal length before.'),
+  previous: z
+    .enum(['true', 'false'])
+    .default('false')
+    .describe(
+      'Whether to sum up the time of equal length before; of one that is not over as much of it as has passed, the hour that is running as a whole one.',
+    ),
 })
 type Filter = z.output<typeof filter>
 
@@ -101,6 +106,15 @@ function toQuery({ parts, params }: Asking, asked: Filter): SeriesQuery {
   return { organizationId, fromMs, toMs, bucket, zone, top, ...ofWhom, ...filters }
 }
 
+/** A part of a day would else be held against the whole of another. Sums are by the hour, so the part is in whole ones. */
+function timeBefore(wanted: SeriesQuery, nowMs: number): SeriesQuery {
+  const lengthMs = wanted.toMs - wanted.fromMs
+  const passedMs = Math.ceil((nowMs - wanted.fromMs) / hourMs) * hourMs
+  const fromMs = wanted.fromMs - lengthMs
+  const comparedMs = passedMs > 0 ? Math.min(lengthMs, passedMs) : lengthMs
+  return { ...wanted, fromMs, toMs: fromMs + comparedMs, bucket: 'month' }
+}
+
 async function readAsked({ parts, principal }: Asking, wanted: SeriesQuery): Promise<Series> {
   try {
     return await readSeries(parts.accounts.db, principal, wanted)
@@ -138,8 +152,7 @@ export const usageSeriesRoutes: readonly Route[] = [
       const wanted = toQuery(asking, asked)
       const { startsMs, groups, total } = await readAsked(asking, wanted)
       const column = <Value>(read: (row: Sums) => Value) => groups.map(({ buckets }) => buckets.map(read))
-      const lengthMs = wanted.toMs - wanted.fromMs
-      const before = { ...wanted, fromMs: wanted.fromMs - lengthMs, toMs: wanted.fromMs, bucket: 'month' } as const
+      const nowMs = parts.accounts.clock.nowMs()
       const counted = Object.fromEntries(countNames.map((name) => [name, column((row) => row[name])]))
       return {
         zone: wanted.zone,
@@ -150,8 +163,9 @@ export const usageSeriesRoutes: readonly Route[] = [
         costMicros: column(({ costPicos }) => toMicrosText(costPicos)),
         refused: await countRefused(asking, wanted, startsMs),
         totals: showSums(total),
-        previous: asked.previous === 'true' ? showSums((await readAsked(asking, before)).total) : null,
-        through: toTime(Math.min(wanted.toMs, parts.accounts.clock.nowMs())),
+        previous:
+          asked.previous === 'true' ? showSums((await readAsked(asking, timeBefore(wanted, nowMs))).total) : null,
+        through: toTime(Math.min(wanted.toMs, nowMs)),
         ...(await readReconciliation(parts.accounts)),
       }
     },
