@@ -44,6 +44,25 @@ suite('a key', () => {
     equal(await ask(key), 200)
   })
 
+  test('a key whose requests were all refused is not called one that was never used', async () => {
+    const { page } = dashboard().owner
+    await createKey(page, base(), 'turned away')
+    await page.getByRole('link', { name: 'turned away' }).click()
+    await page.getByText('Never used.').waitFor()
+    const one = /\/api-keys\/key_\w+$/
+    await page.route(one, async (route) => {
+      const response = await route.fetch()
+      const apiKey = (await response.json()) as object
+      await route.fulfill({ response, json: { ...apiKey, lastUsedAt: new Date().toISOString() } })
+    })
+    await page.reload()
+    await page.getByText('It was used, and there is no answered request of it.').waitFor()
+    await page.getByRole('link', { name: 'To the refusals' }).click()
+    await page.getByRole('heading', { name: 'Refusals' }).waitFor()
+    await page.unroute(one)
+    await page.goto(`${base()}/keys`)
+  })
+
   test('a disabled key is refused, and works again when it is enabled', async () => {
     const { page } = dashboard().owner
     for (const [verb, state, status] of [

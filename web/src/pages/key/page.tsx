@@ -54,7 +54,7 @@ export function Page({ params }: { readonly params: PageParams }) {
               <Rules organizationId={organizationId} apiKey={found} />
             </Card>
             <KeySums organizationId={organizationId} apiKeyId={apiKeyId} />
-            <Recent organizationId={organizationId} apiKeyId={apiKeyId} />
+            <Recent organizationId={organizationId} apiKey={found} />
           </>
         )}
       </Loaded>
@@ -146,7 +146,8 @@ function Rules({ organizationId, apiKey }: { readonly organizationId: string; re
   )
 }
 
-function Recent({ organizationId, apiKeyId }: { readonly organizationId: string; readonly apiKeyId: string }) {
+function Recent({ organizationId, apiKey }: { readonly organizationId: string; readonly apiKey: ApiKey }) {
+  const apiKeyId = apiKey.id
   const reason = useReason(organizationId, 'requests:read')
   const query = useInfiniteQuery({
     ...ledgerQuery(organizationId, { apiKeyId }, { limit: rowsShown, isLive: true }),
@@ -155,12 +156,7 @@ function Recent({ organizationId, apiKeyId }: { readonly organizationId: string;
   if (query.isLoading) return <Skeleton rows={4} />
   const rows = query.data?.pages[0]?.data
   if (reason !== null || rows === undefined) return null
-  if (rows.length === 0)
-    return (
-      <Empty action={<LinkButton href={pagePath('quickstart', { organizationId })}>To the quickstart</LinkButton>}>
-        Never used. The quickstart has the settings of each client.
-      </Empty>
-    )
+  if (rows.length === 0) return <NoRequests organizationId={organizationId} isUsed={apiKey.lastUsedAt !== null} />
   return (
     <Card
       title="Last requests"
@@ -173,5 +169,23 @@ function Recent({ organizationId, apiKeyId }: { readonly organizationId: string;
     >
       <RequestTable organizationId={organizationId} rows={rows} hasKey={false} />
     </Card>
+  )
+}
+
+/** What is refused counts as a use of the key, and stands in no list of requests. */
+function NoRequests({ organizationId, isUsed }: { readonly organizationId: string; readonly isUsed: boolean }) {
+  const mayReadRefusals = useReason(organizationId, 'refusals:read') === null
+  if (!isUsed) {
+    return (
+      <Empty action={<LinkButton href={pagePath('quickstart', { organizationId })}>To the quickstart</LinkButton>}>
+        Never used. The quickstart has the settings of each client.
+      </Empty>
+    )
+  }
+  const refusals = <LinkButton href={pagePath('refusals', { organizationId })}>To the refusals</LinkButton>
+  return (
+    <Empty {...(mayReadRefusals && { action: refusals })}>
+      It was used, and there is no answered request of it. The refusals say why requests were turned away.
+    </Empty>
   )
 }

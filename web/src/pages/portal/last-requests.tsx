@@ -14,7 +14,9 @@ export function LastRequests({ currency }: { readonly currency: string }) {
   return (
     <Card title="Last requests" actions={download} isFlush>
       {isPending && <Skeleton rows={4} />}
-      {data !== undefined && data.data.length === 0 && <p style={{ padding: '4px 16px 16px' }}>Never used.</p>}
+      {data !== undefined && data.data.length === 0 && (
+        <p style={{ padding: '4px 16px 16px' }}>There is no answered request of it.</p>
+      )}
       {data !== undefined && data.data.length > 0 && (
         <Table
           name="Last requests"
