@@ -83,6 +83,12 @@ suite('the code that the playground shows', () => {
     }
   })
 
+  test('asks Claude Code what was asked last, also where the answer is to be gone on with', () => {
+    const more: readonly Turn[] = [...turns, { kind: 'assistant', text: 'It is', calls: [] }]
+    const [shell] = codeOf('claude-code', { address: 'http://localhost', settings, turns: more })
+    match(shell?.text ?? '', /claude -p 'It’s a "quoted"/)
+  })
+
   test('writes values as Python has them', () => {
     const [, program] = codeFor('openai-python')
     match(program?.text ?? '', /extra_body=\{\n\s+"thinking": \{/)

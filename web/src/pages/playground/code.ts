@@ -122,13 +122,14 @@ const answer = await model.invoke(${json([...systemOf(asked.settings), ...textsO
 console.log(answer.content)`,
     },
   ],
+  // It takes one prompt, and neither an answer that is gone on with nor the result of a tool is one.
   'claude-code': ({ address, settings, turns }) => [
     {
       label: 'Shell',
       text: `export ANTHROPIC_BASE_URL=${address}
 export ANTHROPIC_AUTH_TOKEN=$ODYSSEY_KEY
 export ANTHROPIC_MODEL=${settings.model}
-claude -p ${shellText(textsOf(turns).at(-1)?.content ?? '')}`,
+claude -p ${shellText(turns.findLast((turn) => turn.kind === 'user')?.text ?? '')}`,
     },
   ],
 }
