@@ -32,6 +32,17 @@ export function playgroundSuite(dashboard: () => Dashboard): void {
       })
     }
 
+    test('says that the service does not answer as the other pages do', async () => {
+      const { page } = dashboard().owner
+      await page.goto(`${baseOf(dashboard())}/playground`)
+      const asked = /\/playground\/messages$/
+      await page.route(asked, (route) => route.abort('connectionrefused'))
+      await page.getByLabel('Message', { exact: true }).fill('Say something.')
+      await page.getByRole('button', { name: 'Run' }).click()
+      await page.getByRole('main').getByText('Odyssey does not answer.').waitFor()
+      await page.unroute(asked)
+    })
+
     test('asks two models the same, and sets their figures side by side', async () => {
       const { page } = dashboard().owner
       await page.goto(`${baseOf(dashboard())}/playground?compare=1&other=tycho-1.0&max=16`)

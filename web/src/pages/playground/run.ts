@@ -38,6 +38,8 @@ export function sendWire(path: string, { organizationId, projectId, body, signal
     headers: { 'content-type': 'application/json' },
     signal,
     body: JSON.stringify(body),
+  }).catch((error: unknown) => {
+    throw signal.aborted ? error : new Error('Odyssey does not answer.', { cause: error })
   })
 }
 
