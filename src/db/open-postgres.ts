@@ -30,15 +30,23 @@ export async function openPostgres(url: string): Promise<Database> {
 
 /** Connects and changes nothing. */
 export function connectPostgres(url: string, limits: ConnectionLimits = usualLimits): Database {
-  const { connectionsMax, statementTimeoutMs } = limits
-  return connect({
-    connectionString: url,
+  return connect({ connectionString: url, ...limitsOf(limits) })
+}
+
+function limitsOf({ connectionsMax, statementTimeoutMs }: ConnectionLimits): PoolConfig {
+  return {
     max: connectionsMax,
     statement_timeout: statementTimeoutMs,
     // The server gives up a little earlier than the client, so that nothing goes on there for nobody.
     query_timeout: statementTimeoutMs + 2_000,
     idle_in_transaction_session_timeout: statementTimeoutMs,
-  })
+  }
+}
+
+/** For a copy of all rows, also of amounts beyond the whole numbers of JavaScript: those of 64 bits come as `bigint`. */
+export function connectPostgresToCopy(url: string): Database {
+  const types = { getTypeParser: typeParserWith(BigInt) }
+  return connect({ connectionString: url, ...limitsOf(usualLimits), types })
 }
 
 /** Returns the names of the migrations that were applied. */
@@ -86,7 +94,7 @@ function connect(config: PoolConfig): Database {
     application_name: 'odyssey',
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
-    types: { getTypeParser },
+    types: { getTypeParser: typeParserWith(toNumber) },
     ...config,
   })
   // A connection that breaks is replaced by the pool. Whoever uses it is told by the query that fails; besides, the
@@ -98,12 +106,13 @@ function connect(config: PoolConfig): Database {
 
 const int8 = 20
 
-/** Counts, times and money are numbers everywhere in the program; the driver would give text. */
-function getTypeParser(id: number, format?: 'text' | 'binary'): unknown {
-  if (id === int8 && format !== 'binary') return toNumber
-  return types.getTypeParser(id, format as 'text')
+/** What reads values as the driver does, but for whole numbers of 64 bits, of which that would make text. */
+function typeParserWith(readInt8: (text: string) => unknown) {
+  return (id: number, format?: 'text' | 'binary'): unknown =>
+    id === int8 && format !== 'binary' ? readInt8 : types.getTypeParser(id, format as 'text')
 }
 
+/** Counts, times and money are numbers everywhere in the program. */
 function toNumber(text: string): number {
   const number = Number(text)
   if (!Number.isSafeInteger(number)) throw new Error(`PostgreSQL returned ${text}, which is no safe integer.`)

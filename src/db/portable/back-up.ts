@@ -7,7 +7,7 @@ import { syncFolder } from '../../lib/write-file-durably.ts'
 import type { Database } from '../database.ts'
 import { sqlitePath, type DatabaseLocation } from '../database-location.ts'
 import { requireFolderOwner } from '../folder-owner.ts'
-import { connectPostgres, listPostgresMigrations } from '../open-postgres.ts'
+import { connectPostgresToCopy, listPostgresMigrations } from '../open-postgres.ts'
 import { openSqlite } from '../open-sqlite.ts'
 import { isWriteFault } from '../sqlite-errors.ts'
 import type { Tables } from '../tables.ts'
@@ -78,7 +78,7 @@ async function exportPostgres(url: string, path: string): Promise<void> {
   const file = new DatabaseSync(path)
   // Nothing is acknowledged before the end, and then the whole file is synced once.
   file.exec('PRAGMA foreign_keys = OFF; PRAGMA synchronous = OFF')
-  const db: Database = connectPostgres(url)
+  const db: Database = connectPostgresToCopy(url)
   try {
     // All reads of this transaction see the database as it was at the first.
     await db

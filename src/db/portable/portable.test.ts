@@ -12,6 +12,7 @@ import { monthOf, periodOf } from '../../billing/availability/month.ts'
 import { measuredBy, setObjective, usualCredits } from '../../billing/availability/objectives.ts'
 import { reportText } from '../../billing/availability/report.ts'
 import { systemClock } from '../../lib/clock.ts'
+import { amountText } from '../amount.ts'
 import type { Database } from '../database.ts'
 import { lockHome } from '../lock-home.ts'
 import { sqlitePath, type DatabaseLocation } from '../database-location.ts'
@@ -71,6 +72,27 @@ onEachDatabase(({ name, createLocation }) => {
       return db.selectFrom('ledger').select('sequence').where('request_id', '=', 'req_1000').executeTakeFirstOrThrow()
     })
     assert.equal(last.sequence, 41)
+  })
+
+  test('an amount beyond the whole numbers of JavaScript is backed up and restored with all its digits', async () => {
+    const [from, to] = [await createLocation(), await createLocation()]
+    await fill(from, 1)
+    const path = join(from.home, 'backup.db')
+    const invoice = { number: 1, organization_id: 'org_1', month: '2027-03', at: 1, currency: 'VND', note: '' } as const
+    await withDatabase(from, (db) =>
+      db
+        .insertInto('invoices')
+        .values({ ...invoice, total_micros: 2n ** 53n + 1n, prepaid_micros: -(2n ** 63n) })
+        .execute(),
+    )
+    await backUp(from, path)
+    await restore(to, { path, replaces: false })
+    const amounts = [amountText('total_micros').as('total'), amountText('prepaid_micros').as('prepaid')]
+    const rows = await withDatabase(to, (db) => db.selectFrom('invoices').select(amounts).execute())
+    assert.deepEqual(
+      rows.map((row) => ({ ...row })),
+      [{ total: '9007199254740993', prepaid: '-9223372036854775808' }],
+    )
   })
 
   test('a month’s report of availability is the same to the byte after a restore, also into the other database', async () => {

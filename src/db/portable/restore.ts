@@ -190,8 +190,11 @@ async function loadTable(
     const list = sql.join(columns.map((column) => sql.ref(column)))
     return sql`insert into ${sql.table(name)} (${list}) values ${sql.join(values)}`.execute(transaction)
   }
+  const rows = file.prepare(`SELECT ${columns.join(', ')} FROM ${name}`)
+  // An amount may be beyond the whole numbers of JavaScript.
+  rows.setReadBigInts(true)
   let batch: Record<string, unknown>[] = []
-  for (const row of file.prepare(`SELECT ${columns.join(', ')} FROM ${name}`).iterate()) {
+  for (const row of rows.iterate()) {
     batch.push(row)
     if (batch.length < rowsPerStatement) continue
     await insert(batch)
