@@ -87,7 +87,8 @@ export const limitFields = {
     option: 'concurrency',
     heading: 'at a time',
     counts: 'concurrency',
-    about: 'Requests under way at a time, waiting ones included.',
+    about:
+      'Requests under way at a time, waiting ones included. Those that were under way already when it is set are not counted.',
   },
   cachedReadPercent: {
     type: 'number',

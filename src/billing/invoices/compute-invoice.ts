@@ -1,6 +1,6 @@
 import type { OrganizationId } from '../../core/ids.ts'
 import { picosPerMicro, roundToMicros } from '../../core/money.ts'
-import { amountText } from '../../db/amount.ts'
+import { amountText } from '../../db/tables/amount.ts'
 import type { Database } from '../../db/database.ts'
 import type { PriceId } from '../../db/tables/billing.ts'
 import { periodOf } from '../availability/month.ts'

@@ -1,4 +1,4 @@
-import { amountText } from '../../db/amount.ts'
+import { amountText } from '../../db/tables/amount.ts'
 import type { Database } from '../../db/database.ts'
 import type { InvoiceTable } from '../../db/tables/invoices.ts'
 import { findSigners, parseNote } from '../../lib/signed-note.ts'

@@ -1,5 +1,5 @@
 import type { OrganizationId } from '../../core/ids.ts'
-import type { Amount } from '../amount.ts'
+import type { Amount } from './amount.ts'
 
 /** Requests that ended in the minute that begins at `at`, as the ledger has them. */
 export type AvailabilityMinuteTable = {

@@ -1,5 +1,5 @@
 import type { OrganizationId } from '../../core/ids.ts'
-import type { Amount } from '../amount.ts'
+import type { Amount } from './amount.ts'
 
 /** The statement of an organization's month; never changed. */
 export type InvoiceTable = {

@@ -1,4 +1,4 @@
-import { parseMoney } from '../../format/money.ts'
+import { parseMoney } from '../../format/parse-typed.ts'
 import { addDays, dayIn, startOfDay } from '../../format/zone.ts'
 import { day, moment, oneOf, searchCodec, text, wholeNumber, type Field, type StateOf } from '../../lib/search-codec.ts'
 import { pagePath } from '../paths.ts'

@@ -3,8 +3,8 @@
 import { equal } from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { Dialog, Page } from 'playwright-core'
-import { baseOf } from '../harness/ask.ts'
-import type { Dashboard } from '../harness/use-dashboard.ts'
+import { baseOf } from '../../harness/ask.ts'
+import type { Dashboard } from '../../harness/use-dashboard.ts'
 
 type Questions = {
   /** What was asked of the reader, by kind, since this was read last. */

@@ -2,8 +2,8 @@
 
 import { deepEqual, equal } from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { baseOf, settled } from '../harness/ask.ts'
-import type { Dashboard } from '../harness/use-dashboard.ts'
+import { baseOf, settled } from '../../harness/ask.ts'
+import type { Dashboard } from '../../harness/use-dashboard.ts'
 
 export function breaksSuite(dashboard: () => Dashboard): void {
   suite('a page that breaks', () => {

@@ -2,9 +2,9 @@
 
 import { deepEqual, equal } from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { askApi, baseOf } from '../harness/ask.ts'
-import { memberIdOf, organizationOf } from '../harness/open-dashboard.ts'
-import type { Dashboard } from '../harness/use-dashboard.ts'
+import { askApi, baseOf } from '../../harness/ask.ts'
+import { memberIdOf, organizationOf } from '../../harness/open-dashboard.ts'
+import type { Dashboard } from '../../harness/use-dashboard.ts'
 
 type Key = {
   readonly id: string

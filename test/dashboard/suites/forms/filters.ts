@@ -3,8 +3,8 @@
 import { deepEqual, equal } from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
-import { baseOf } from '../harness/ask.ts'
-import type { Dashboard } from '../harness/use-dashboard.ts'
+import { baseOf } from '../../harness/ask.ts'
+import type { Dashboard } from '../../harness/use-dashboard.ts'
 
 export function filtersSuite(dashboard: () => Dashboard): void {
   suite('a filter that is typed', () => {
