@@ -15,7 +15,7 @@ function isOfFront(id: string): boolean {
  * comes later than any page, as does what has to be asked for, and what one page alone is made of comes with it.
  */
 const inside =
-  /\/node_modules\/@tanstack\/(?!.*\/(?:queriesObserver|useQueries)\.)|\/web\/src\/(?:app\/(?!(?:api-calls|key-list|keys\/create-key-drawer|limits\/ask-drawer|palette|proof-form|prove-by-passkey|use-found|still-in|closed-organization)\.)(?!(?:audit\/(?!queries|action-words)|docs\/|members\/|prices\/|service-accounts\/|weights\/)[^.]+\.tsx?$)|charts\/(?!waterfall\.tsx)|format\/|lib\/)|\/web\/src\/kit\/(?!layer-parts)|\/web\/src\/pages\/.*\.css/
+  /\/node_modules\/@tanstack\/(?!.*\/(?:queriesObserver|useQueries)\.)|\/web\/src\/(?:app\/(?!(?:api-calls|key-list|keys\/(?:create-key-drawer|rules-fields)|limits\/ask-drawer|palette|proof-form|prove-by-passkey|use-found|still-in|closed-organization)\.)(?!(?:audit\/(?!queries|action-words)|docs\/|members\/|prices\/|service-accounts\/|weights\/)[^.]+\.tsx?$)|charts\/(?!waterfall\.tsx)|format\/|lib\/)|\/web\/src\/kit\/(?!layer-parts)|\/web\/src\/pages\/.*\.css/
 
 function isOfInside(id: string): boolean {
   return inside.test(id.replaceAll('\\', '/')) && !isOfFront(id)

@@ -1,15 +1,9 @@
 import { Checkbox, CheckboxGroup, Select, TextArea, TextField } from '../../kit/field.tsx'
 import { modelChoices, type ModelId } from '../models.ts'
 import type { ApiKey } from '../queries.ts'
+import { endpointChoices, type EndpointName } from './endpoint-choices.ts'
 import { dayMs, formatInstant } from '../../format/time.ts'
 
-export type EndpointName = 'chat-completions' | 'messages' | 'count-tokens' | 'models'
-export const endpointChoices: readonly { readonly value: EndpointName; readonly label: string }[] = [
-  { value: 'chat-completions', label: 'Chat completions' },
-  { value: 'messages', label: 'Messages' },
-  { value: 'count-tokens', label: 'Counting tokens' },
-  { value: 'models', label: 'List of models' },
-]
 const endings = [
   { value: 'never', label: 'Never' },
   { value: '7', label: 'In 7 days' },

@@ -1,10 +1,10 @@
-import { useMemo, useState } from 'react'
+import { lazy, Suspense, useMemo, useState } from 'react'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import { KeyActionDialog, type KeyAction } from '../../app/keys/key-actions.tsx'
 import { KeyOnce, type NewKey } from '../../app/keys/key-once.tsx'
 import { KeyState } from '../../app/keys/key-state.tsx'
-import { endpointChoices } from '../../app/keys/rules-fields.tsx'
+import { endpointChoices } from '../../app/keys/endpoint-choices.ts'
 import { useKeyReasons } from '../../app/keys/use-key-reasons.ts'
 import { AskDrawer } from '../../app/limits/ask-drawer.tsx'
 import { pagePath, type PageParams } from '../../app/paths.ts'
@@ -20,7 +20,9 @@ import { Card, KeyValue, Page as Frame } from '../../kit/page.tsx'
 import { Skeleton } from '../../kit/skeleton.tsx'
 import { KeyNeighbours } from './key-neighbours.tsx'
 import { KeySums } from './key-sums.tsx'
-import { EditKeyDrawer } from './edit-drawer.tsx'
+
+/** It comes when somebody wants to edit the key. */
+const EditKeyDrawer = lazy(async () => ({ default: (await import('./edit-drawer.tsx')).EditKeyDrawer }))
 
 const rowsShown = 10
 
@@ -59,7 +61,9 @@ export function Page({ params }: { readonly params: PageParams }) {
         )}
       </Loaded>
       {apiKey !== undefined && action === 'edit' && (
-        <EditKeyDrawer organizationId={organizationId} apiKey={apiKey} onClose={close} />
+        <Suspense fallback={null}>
+          <EditKeyDrawer organizationId={organizationId} apiKey={apiKey} onClose={close} />
+        </Suspense>
       )}
       {apiKey !== undefined && action !== null && action !== 'edit' && action !== 'ask' && (
         <KeyActionDialog
