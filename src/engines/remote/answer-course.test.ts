@@ -55,3 +55,16 @@ test('an answer that is written once more in more tokens than before ends where 
   course.finish({ kind: 'window' })
   deepEqual([text(), course.outputTokens], ['[1,2,3', 2])
 })
+
+test('an answer that is written once more in other tokens has its characters whole, wherever a token ends within one', () => {
+  const pieces = ['{"a":"', ' ', Buffer.from([0x20, 0xe2, 0x80]), Buffer.from([0x9c]), 'x"}']
+  const end = pieces.length
+  for (const lost of [[0], [0, 1], [0, 2], [0, 2, 3]]) {
+    const { course, bring, text } = courseOf(pieces)
+    bring(lost)
+    course.rewind()
+    bring([0, 2, 3, 4, end])
+    course.finish({ kind: 'end' })
+    deepEqual(text(), '{"a":" “x"}', `after ${lost.join()}`)
+  }
+})

@@ -265,7 +265,7 @@ export class AnswerCourse {
     if (this.#grammar !== null) this.#anew.note(bytes())
     if (this.#anew.bytesLeft === 0) return this.#writer.accept(id, described, null)
     const rest = this.#anew.skip(bytes())
-    return rest.length === 0 ? null : this.#writer.accept(id, described, rest.toString())
+    return rest.length === 0 ? null : this.#writer.accept(id, described, rest)
   }
 
   /** Takes the answer back to where the marker of a call began, from where the grammar of calls goes on. */

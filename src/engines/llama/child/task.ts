@@ -158,7 +158,7 @@ export async function advanceAnswer(task: Task, logit: LogitIndex): Promise<Fini
   task.speculator?.observe(token)
   const wasAnswering = task.writer.isAnswering
   const steered = wasAnswering ? task.steering.take(token, task.chooser) : { text: null, tokens: [token] }
-  const reason = task.writer.accept(token, logprob, steered.text)
+  const reason = task.writer.accept(token, logprob, steered.text === null ? null : Buffer.from(steered.text))
   if (reason !== null) return reason
   if (task.writer.outputTokens >= task.outputTokensMax) return { kind: task.limitKind }
   const closing = task.mustCloseThinking() ? task.closeThinkingTokens : []

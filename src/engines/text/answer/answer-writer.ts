@@ -102,16 +102,22 @@ export class AnswerWriter {
     this.#options.emit({ type: 'start', usage: this.usage(), ...(cache !== undefined && { cache }) })
   }
 
-  /** Takes the next sampled token, which may have been given another text. Returns why the answer ends, or null while it goes on. */
-  accept(token: number, logprob: TokenLogprob | null, textInstead: string | null): FinishReason | null {
+  /**
+   * Takes the next sampled token, which may stand for other bytes than its own. Returns why the answer ends, or null while it
+   * goes on.
+   */
+  accept(token: number, logprob: TokenLogprob | null, bytesInstead: Uint8Array | null): FinishReason | null {
     const { vocabulary, dropsRemainder } = this.#options
     this.#output += 1
     this.#blocks.countToken()
     if (this.isThinking) this.#outputThinking += 1
     if (vocabulary.endsGeneration(token)) return { kind: 'end' }
     const wasAnswering = this.isAnswering
-    const { text, tokens } = this.#decoder.decode(vocabulary.bytesOf(token), logprob)
-    const found = this.#splitter.feed(textInstead ?? text)
+    // The decoder has exactly the bytes that are shown: a character may begin in one token and end in another.
+    const bytes = bytesInstead ?? vocabulary.bytesOf(token)
+    const shown = logprob === null || bytesInstead === null ? logprob : { ...logprob, bytes }
+    const { text, tokens } = this.#decoder.decode(bytes, shown)
+    const found = this.#splitter.feed(text)
     const parts = dropsRemainder && !wasAnswering ? found.filter(({ kind }) => kind === 'thinking') : found
     this.#blocks.addTokens(wasAnswering || logprob === null ? tokens : visibleToken(parts, logprob))
     return this.#showAll(parts)
