@@ -60,11 +60,11 @@ export async function listApiKeys(
   if (projectId !== undefined) query = query.where('project_id', '=', projectId)
   if (visible !== null) query = query.where('project_id', 'in', visible)
   const now = clock.nowMs()
-  for (const condition of conditionsOf(filter, now)) query = query.where(condition)
+  for (const condition of conditionsOf(db, filter, now)) query = query.where(condition)
   return readPage(query, filter, (row) => summarizeApiKey(row, now))
 }
 
-function conditionsOf(filter: ApiKeyFilter, now: number): readonly RawBuilder<boolean>[] {
+function conditionsOf(db: Database, filter: ApiKeyFilter, now: number): readonly RawBuilder<boolean>[] {
   const { ownerId, serviceAccountId, states, text, model, unusedDays, endsInDays } = filter
   const conditions: RawBuilder<boolean>[] = []
   if (ownerId !== undefined) conditions.push(sql`owner_id = ${ownerId}`)
@@ -72,7 +72,7 @@ function conditionsOf(filter: ApiKeyFilter, now: number): readonly RawBuilder<bo
   if (states !== undefined)
     conditions.push(states.length === 0 ? sql`1 = 0` : sql`${stateAt(now)} in (${sql.join(states)})`)
   if (text !== undefined) {
-    conditions.push(sql`(${containsText('name', text)} or last_four = ${text} or id = ${text})`)
+    conditions.push(sql`(${containsText(db, 'name', text)} or last_four = ${text} or id = ${text})`)
   }
   // The list is JSON, in which a model's id stands between quotation marks.
   if (model !== undefined) conditions.push(sql`(allowed_models is null or allowed_models like ${`%"${model}"%`})`)

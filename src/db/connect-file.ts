@@ -1,4 +1,4 @@
-import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
+import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from 'node:sqlite'
 import type { SqliteDatabase } from 'kysely'
 
 /** Before this version SQLite could lose committed pages when the log was reset. */
@@ -19,11 +19,17 @@ function connect(path: string, readOnly: boolean, pragmas: string): DatabaseSync
   try {
     requireVersion(sqlite)
     sqlite.exec(pragmas)
+    // SQLite's own `lower` knows no letters but those of ASCII.
+    sqlite.function('fold_case', { deterministic: true }, foldCase)
     return sqlite
   } catch (error) {
     sqlite.close()
     throw error
   }
+}
+
+function foldCase(value: SQLOutputValue): SQLOutputValue {
+  return typeof value === 'string' ? value.toLowerCase() : value
 }
 
 export type KeptStatement = ReturnType<SqliteDatabase['prepare']>

@@ -61,7 +61,7 @@ async function findKeys({ db, organizationId, text }: Search, principal: Princip
     .where('revoked_at', 'is', null)
     .where('kind', 'is', null)
     .where(({ or, eb }) =>
-      or([containsText('name', text), eb('last_four', '=', text), eb('id', '=', text as `key_${string}`)]),
+      or([containsText(db, 'name', text), eb('last_four', '=', text), eb('id', '=', text as `key_${string}`)]),
     )
   if (projects !== null) query = query.where('project_id', 'in', projects)
   const rows = await query.orderBy('name').limit(most).execute()
@@ -75,7 +75,7 @@ async function findProjects({ db, organizationId, text }: Search, principal: Pri
     .selectFrom('projects')
     .select(['id', 'name'])
     .where('organization_id', '=', organizationId)
-    .where(containsText('name', text))
+    .where(containsText(db, 'name', text))
   if (projects !== null) query = query.where('id', 'in', projects)
   const rows = await query.orderBy('name').limit(most).execute()
   return rows.map(({ id, name }) => ({ kind: 'project', id, name, detail: null }))
@@ -88,7 +88,7 @@ async function findMembers({ db, organizationId, text }: Search, principal: Prin
     .select(['id', 'name', 'email'])
     .where('organization_id', '=', organizationId)
     .where('removed_at', 'is', null)
-    .where(({ or }) => or([containsText('name', text), containsText('email', text)]))
+    .where(({ or }) => or([containsText(db, 'name', text), containsText(db, 'email', text)]))
     .orderBy('name')
     .limit(most)
     .execute()
