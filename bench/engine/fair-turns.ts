@@ -31,7 +31,7 @@ const engine = await openEngine(
 )
 const lanes: Readonly<Record<string, QueuedEngine>> = {
   'with a guest slot': queueEngine(engine),
-  without: queueEngine(engine, { guestSlots: () => 0 }),
+  without: queueEngine(engine, { capacity: () => ({ ...engine.status(), guestSlots: 0 }) }),
 }
 
 let asked = 0

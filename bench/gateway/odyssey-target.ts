@@ -195,7 +195,7 @@ async function startScriptedEngine({ childEnvironment, engine: settings, server 
     waitMsMax: server.queueSecondsMax * 1_000,
     clock: systemClock,
     random: Math.random,
-    slots: () => started.status().slots ?? 1,
+    capacity: () => started.status(),
   })
   return { engine: started, queue: slotQueue }
 }

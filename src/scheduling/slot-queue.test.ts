@@ -14,7 +14,7 @@ beforeEach(() => {
 
 function createQueue(changes: Partial<SlotQueueOptions> = {}): SlotQueue {
   const limits = { waitingMax: 1_000, waitingBytesMax: 2 ** 30, waitMsMax: 1e9 }
-  return new SlotQueue({ ...limits, clock, random: () => 0.5, slots: () => 2, ...changes })
+  return new SlotQueue({ ...limits, clock, random: () => 0.5, capacity: () => ({ slots: 2 }), ...changes })
 }
 
 const requestOf = (key: string, text = 'x', organizationId = 'org') =>
@@ -48,7 +48,7 @@ test('no more requests run than there are slots, and the next begins when one ha
 })
 
 test('what an engine takes beyond its slots waits until the engine has begun with it', () => {
-  const queue = createQueue({ slots: () => 1, lookAhead: () => 2 })
+  const queue = createQueue({ capacity: () => ({ slots: 1, lookAhead: 2 }) })
   const tickets = ['a', 'b', 'c', 'd'].map((key) => enter(queue, key))
   assert.deepEqual(statesOf(tickets), ['running', 'running', 'running', 'waiting'])
   queue.begun(tickets[1]!)
@@ -66,7 +66,7 @@ test('what an engine takes beyond its slots waits until the engine has begun wit
 })
 
 test('a request that is being prepared takes no slot', () => {
-  const queue = createQueue({ slots: () => 1 })
+  const queue = createQueue({ capacity: () => ({ slots: 1 }) })
   const slow = queue.enqueue(requestOf('slow'))
   assert.equal(enter(queue, 'fast').state, 'running')
   void queue.slot(slow, 10)
@@ -74,7 +74,7 @@ test('a request that is being prepared takes no slot', () => {
 })
 
 test('a ticket that asks for its slot again gets the same answer', async () => {
-  const queue = createQueue({ slots: () => 1 })
+  const queue = createQueue({ capacity: () => ({ slots: 1 }) })
   const [first, second] = [enter(queue, 'a'), enter(queue, 'b')]
   const again = queue.slot(second, 10)
   assert.equal(queue.status().upcoming.length, 1)
@@ -105,7 +105,7 @@ test('a flood displaces its own newest requests and keeps nobody else out', asyn
 })
 
 test('what waits is bounded by the bytes of its texts too, and a single request is never too large', () => {
-  const queue = createQueue({ slots: () => 1, waitingBytesMax: 10_000 })
+  const queue = createQueue({ capacity: () => ({ slots: 1 }), waitingBytesMax: 10_000 })
   enter(queue, 'running', { text: 'x'.repeat(50_000) })
   const large = enter(queue, 'a', { text: 'é'.repeat(20_000) })
   assert.throws(() => enter(queue, 'a'), /Too much text/)
@@ -117,7 +117,7 @@ test('what waits is bounded by the bytes of its texts too, and a single request 
 })
 
 test('a request that waited too long is refused before it is begun; one that runs may take its time', async () => {
-  const queue = createQueue({ slots: () => 1, waitMsMax: 300_000 })
+  const queue = createQueue({ capacity: () => ({ slots: 1 }), waitMsMax: 300_000 })
   const first = enter(queue, 'a')
   const late = enter(queue, 'b')
   clock.advance(200_000)
@@ -132,7 +132,7 @@ test('a request that waited too long is refused before it is begun; one that run
 })
 
 test('the further answers to a request that is begun may take their time', () => {
-  const queue = createQueue({ slots: () => 1, waitMsMax: 1_000 })
+  const queue = createQueue({ capacity: () => ({ slots: 1 }), waitMsMax: 1_000 })
   const answers = ['a', 'a', 'a'].map((key) => queue.enqueue(requestOf(key)))
   for (const answer of answers) void queue.slot(answer, 10)
   clock.advance(5_000)
@@ -140,7 +140,7 @@ test('the further answers to a request that is begun may take their time', () =>
 })
 
 test('whoever leaves while waiting leaves no trace, neither room nor ticket nor charge', async () => {
-  const queue = createQueue({ slots: () => 1, waitingMax: 2 })
+  const queue = createQueue({ capacity: () => ({ slots: 1 }), waitingMax: 2 })
   const running = enter(queue, 'a')
   for (let round = 0; round < 100; round++) {
     const [prepared, preparing] = [enter(queue, 'b'), queue.enqueue(requestOf('c'))]
@@ -156,7 +156,7 @@ test('whoever leaves while waiting leaves no trace, neither room nor ticket nor 
 })
 
 test('one that was stopped before anything was computed is charged nothing, and what was cached a tenth', () => {
-  const queue = createQueue({ slots: () => 1 })
+  const queue = createQueue({ capacity: () => ({ slots: 1 }) })
   const blocking = enter(queue, 'z')
   const next = () => queue.status().upcoming.map(({ requestId }) => requestId)
   const stopped = enter(queue, 'a', { inputTokens: 5_000 })
@@ -171,7 +171,7 @@ test('one that was stopped before anything was computed is charged nothing, and 
 })
 
 test('waiting requests are listed with position, size and time, in the order in which they begin', () => {
-  const queue = createQueue({ slots: () => 1 })
+  const queue = createQueue({ capacity: () => ({ slots: 1 }) })
   let running = enter(queue, 'a')
   const waiting = ['a', 'a', 'b', 'c', 'a', 'b'].map((key) => enter(queue, key))
   const preparing = queue.enqueue(requestOf('d'))
@@ -199,7 +199,7 @@ test('waiting requests are listed with position, size and time, in the order in 
 })
 
 test('those who are refused are told to come back as fast as the queue moves', () => {
-  const queue = createQueue({ slots: () => 1, waitingMax: 10 })
+  const queue = createQueue({ capacity: () => ({ slots: 1 }), waitingMax: 10 })
   let running = enter(queue, 'a')
   const retryAfter = () => {
     try {
@@ -287,7 +287,7 @@ for (const [what, flood] of [
 }
 
 test('an organization that has no slot is a guest beyond those that a flood has taken, one at a time', () => {
-  const queue = createQueue({ slots: () => 4, guestSlots: () => 1 })
+  const queue = createQueue({ capacity: () => ({ slots: 4, guestSlots: 1 }) })
   const flood = Array.from({ length: 8 }, () => enter(queue, 'flood', { organizationId: 'org_flood' }))
   assert.equal(queue.running, 4)
   const [quiet, second] = ['a', 'b'].map((key) => enter(queue, key, { organizationId: 'org_quiet' }))
@@ -300,7 +300,7 @@ test('an organization that has no slot is a guest beyond those that a flood has 
 })
 
 test('a flood keeps every slot where a guest beyond them serves who asks now and then', () => {
-  const queue = createQueue({ slots: () => 4, guestSlots: () => 1 })
+  const queue = createQueue({ capacity: () => ({ slots: 4, guestSlots: 1 }) })
   const flood = Array.from({ length: 12 }, () => enter(queue, 'flood', { organizationId: 'org_flood' }))
   const quiet = enter(queue, 'quiet', { organizationId: 'org_quiet' })
   queue.finish(quiet, 3)

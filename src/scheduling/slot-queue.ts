@@ -7,6 +7,7 @@
 // may take a free slot before it is prepared.
 // What has not begun takes up room, by number and by bytes, and there is only so much.
 
+import type { EngineStatus } from '../core/engine.ts'
 import { ApiError } from '../core/error.ts'
 import { zeroUsage, type EngineRequest, type Owner, type Usage } from '../core/generation.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -26,14 +27,23 @@ export type SlotQueueOptions = QueueLimits & {
   readonly clock: Clock
   /** From 0 up to 1, to spread the tries of those who are refused. */
   random(): number
-  slots(): number
   /**
-   * Requests beyond the slots that the engine takes all the same, and lets wait by itself; none where it is left out. Nobody
-   * but the engine knows which of its requests wait: `begun` tells.
+   * How much the engine takes. Nobody but the engine knows which of the requests that it takes ahead wait: `begun` tells. The
+   * guests' slots are for organizations that have none while others have taken all.
    */
-  lookAhead?(): number
-  /** Slots beyond those, for organizations that have none while others have taken all; none where it is left out. */
-  guestSlots?(): number
+  capacity(): Capacity
+}
+
+/** Of an engine that does not know its slots yet one is assumed. */
+type Capacity = Pick<EngineStatus, 'slots' | 'lookAhead' | 'guestSlots'>
+
+function slotsOf({ slots }: Capacity): number {
+  return slots ?? 1
+}
+
+/** Requests that the engine takes at a time, whether it begins with them or not. */
+function placesOf(capacity: Capacity): number {
+  return slotsOf(capacity) + (capacity.lookAhead ?? 0)
 }
 
 export type QueueStatus = {
@@ -80,8 +90,9 @@ export class SlotQueue {
    */
   mayBegin(owner: Owner): boolean {
     const { clock } = this.#options
-    const slots = this.#places
-    const guestSlots = this.#options.guestSlots?.() ?? 0
+    const capacity = this.#options.capacity()
+    const slots = placesOf(capacity)
+    const { guestSlots = 0 } = capacity
     if (this.#running < slots) return this.#shares.mayBegin(owner, slots, clock.monotonicMs(), guestSlots)
     return this.#running < slots + guestSlots && this.#shares.runningOf(owner.organizationId) === 0
   }
@@ -165,7 +176,7 @@ export class SlotQueue {
     const [oldest] = this.#waiting
     const arrivedMs = Math.min(oldest?.arrivedMs ?? nowMs, ...[...this.#ahead].map((ticket) => ticket.arrivedMs))
     return {
-      slots: this.#options.slots(),
+      slots: slotsOf(this.#options.capacity()),
       running: this.running,
       waiting: this.waiting,
       oldestWaitMs: Math.round(nowMs - arrivedMs),
@@ -198,7 +209,7 @@ export class SlotQueue {
     ticket.state = 'running'
     ticket.startedMs = this.#options.clock.monotonicMs()
     this.#running += 1
-    if (this.#lookAhead > 0) this.#ahead.add(ticket)
+    if ((this.#options.capacity().lookAhead ?? 0) > 0) this.#ahead.add(ticket)
     this.#shares.begin(ticket.owner, ticket.startedMs)
     // The whole prompt, until the engine has told how much of it was there already.
     this.charge(ticket, { ...zeroUsage, inputUncached: ticket.inputTokens ?? 0 })
@@ -225,23 +236,14 @@ export class SlotQueue {
     }
   }
 
-  get #lookAhead(): number {
-    return this.#options.lookAhead?.() ?? 0
-  }
-
-  /** Requests that the engine takes at a time, whether it begins with them or not. */
-  get #places(): number {
-    return this.#options.slots() + this.#lookAhead
-  }
-
   #room(): Room {
-    const { waitingMax, waitingBytesMax } = this.#options
-    return { requests: Math.max(0, this.#places - this.#running) + waitingMax, bytes: waitingBytesMax }
+    const { capacity, waitingMax, waitingBytesMax } = this.#options
+    return { requests: Math.max(0, placesOf(capacity()) - this.#running) + waitingMax, bytes: waitingBytesMax }
   }
 
   #refusal(why: keyof typeof refusals): ApiError {
-    const { random } = this.#options
-    const pace = { waiting: this.#waiting.size, slots: this.#places, runMs: this.#runMs.value }
+    const { capacity, random } = this.#options
+    const pace = { waiting: this.#waiting.size, slots: placesOf(capacity()), runMs: this.#runMs.value }
     return new ApiError({ code: 'overloaded', retryAfterMs: retryAfterMs(pace, random()) }, refusals[why])
   }
 }

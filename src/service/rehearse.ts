@@ -45,7 +45,7 @@ function setStage(): InferenceParts {
   const clock = systemClock
   const engine = new FakeEngine({ features: new Set(['tools']) })
   const bounds = { waitingMax: 1, waitingBytesMax: Infinity, waitMsMax: 60_000 }
-  const queue = new SlotQueue({ ...bounds, clock, random: Math.random, slots: () => 1 })
+  const queue = new SlotQueue({ ...bounds, clock, random: Math.random, capacity: () => ({ slots: 1 }) })
   const settings = { thinking: 'off', outputTokensMax: 100 } as const
   return {
     catalog: createCatalog(modelIds.map((id) => ({ model: describeServedModel(id, settings), engine, queue }))),

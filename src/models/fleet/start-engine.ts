@@ -145,9 +145,7 @@ export function createQueue({ server }: Config, engine: Engine): SlotQueue {
     waitMsMax: server.queueSecondsMax * 1_000,
     clock: systemClock,
     random: Math.random,
-    slots: () => engine.status().slots ?? 1,
-    lookAhead: () => engine.status().lookAhead ?? 0,
-    guestSlots: () => engine.status().guestSlots ?? 0,
+    capacity: () => engine.status(),
   })
 }
 

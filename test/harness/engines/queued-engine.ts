@@ -39,9 +39,7 @@ export function queueEngine(engine: Engine, options: Partial<SlotQueueOptions> =
     waitMsMax: 300_000,
     clock: systemClock,
     random: () => 0.5,
-    slots: () => engine.status().slots ?? 1,
-    lookAhead: () => engine.status().lookAhead ?? 0,
-    guestSlots: () => engine.status().guestSlots ?? 0,
+    capacity: () => engine.status(),
     ...options,
   })
   const lane = { engine, queue }
