@@ -1,10 +1,10 @@
 import type { Database } from '../../db/database.ts'
 import { isPostgres } from '../../db/is-postgres.ts'
-import { readPrices, readPricesOfAllCurrencies } from '../prices/prices.ts'
+import { foreignFault, readPricesOfAllCurrencies } from '../prices/prices.ts'
 import { readLedger, type LedgerRow } from '../ledger/read-ledger.ts'
 import type { PriceId } from '../../db/tables/billing.ts'
 import type { Price, PriceInForce } from '../prices/price.ts'
-import { createPriceBook, UnusablePrice } from '../prices/price-book.ts'
+import { createPriceBook, scopeOf, UnusablePrice } from '../prices/price-book.ts'
 import { fromCostColumns } from '../ledger/cost-columns.ts'
 import { tokenColumns } from '../ledger/token-columns.ts'
 import { picosPerMicro, roundToMicros, toMicrosText } from '../../core/money.ts'
@@ -42,8 +42,12 @@ export async function verifyLedger(
     report(fault)
   }
   const prices = await readPricesOfAllCurrencies(db)
-  for (const { id, fault } of findUnusable(prices, await readPrices(db, currency)))
-    tell({ sequence: null, subject: id, fault: `cannot be used: ${fault}` })
+  const last = new Map(prices.map((price) => [scopeOf(price), price]))
+  for (const price of prices) {
+    // One in another currency is done with once another has followed it.
+    const fault = price.fault ?? (last.get(scopeOf(price)) === price ? foreignFault(price, currency) : null)
+    if (fault !== null) tell({ sequence: null, subject: price.id, fault: `cannot be used: ${fault}` })
+  }
   const replay = createReplay(db, createRowVerifier(prices, pricesRequired), tell)
   const sums: UsageSums = new Map()
   let verifiedTo = 0
@@ -67,17 +71,6 @@ export async function verifyLedger(
   }
   for await (const page of readLedger(db, { afterSequence: verifiedTo })) for (const row of page) replay(row, verdict)
   return verdict
-}
-
-/** Prices that are damaged, and those in another currency than the installation's that none has followed yet. */
-function findUnusable(prices: readonly Price[], inCurrency: readonly Price[]): readonly Price[] {
-  const damaged = new Set(prices.filter(({ fault }) => fault !== null).map(({ id }) => id))
-  return inCurrency.filter(({ id, fault, model, organizationId }, index) => {
-    if (fault === null || damaged.has(id)) return fault !== null
-    return !inCurrency
-      .slice(index + 1)
-      .some((later) => later.model === model && later.organizationId === organizationId)
-  })
 }
 
 function createReplay(db: Database, verifyRow: VerifyRow, tell: (fault: LedgerFault) => void) {

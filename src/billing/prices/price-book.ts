@@ -10,7 +10,8 @@ import { readPrices } from './prices.ts'
 export interface PriceBook {
   /**
    * The price of a request that is admitted at that time, for no organization that of whoever has none of their own; null
-   * where there is none and none is needed. Throws `UnusablePrice` where the row in force is unsound: neither the price before it nor none is what was meant.
+   * where there is none and none is needed. Throws `UnusablePrice` where the row in force is unsound: neither the price
+   * before it nor none is what was meant.
    */
   find(organizationId: OrganizationId | null, model: string, atMs: number): PriceInForce | null
 }
@@ -32,9 +33,9 @@ export class UnusablePrice extends ApiError {
 
 /** Finds prices in memory. An organization's own price counts whole: no rate of the general one is mixed in. */
 export function createPriceBook(prices: readonly Price[]): PriceBook {
-  const byScope = Map.groupBy(prices.toSorted(inOrder), ({ organizationId, model }) => scopeKey(organizationId, model))
+  const byScope = Map.groupBy(prices.toSorted(inOrder), scopeOf)
   const latest = (organizationId: OrganizationId | null, model: string, atMs: number): PriceInForce | null => {
-    const last = byScope.get(scopeKey(organizationId, model))?.findLast(({ effectiveAtMs }) => effectiveAtMs <= atMs)
+    const last = byScope.get(scopeOf({ organizationId, model }))?.findLast(({ effectiveAtMs }) => effectiveAtMs <= atMs)
     if (last !== undefined && last.fault !== null) throw new UnusablePrice(last)
     return last === undefined || last.rates === null ? null : { ...last, rates: last.rates }
   }
@@ -58,7 +59,8 @@ function inOrder(a: Price, b: Price): number {
   return a.effectiveAtMs - b.effectiveAtMs || a.createdAtMs - b.createdAtMs
 }
 
-function scopeKey(organizationId: OrganizationId | null, model: string): string {
+/** Whose price for which model it is: of those with one scope the latest is in force. */
+export function scopeOf({ organizationId, model }: Pick<Price, 'organizationId' | 'model'>): string {
   return `${organizationId ?? ''} ${model}`
 }
 

@@ -154,6 +154,11 @@ function readRows(db: Database): Promise<PriceTable[]> {
   return db.selectFrom('prices').selectAll().orderBy('effective_at').orderBy('created_at').execute()
 }
 
+/** Why nothing can be billed by a price where that is its currency; what ends a price has no amounts, and so is in none. */
+export function foreignFault({ currency: own, rates }: Pick<Price, 'currency' | 'rates'>, currency: string) {
+  return rates === null || own === currency ? null : `it is in ${own} and billing.currency is ${currency}`
+}
+
 function toRow({ id, organizationId, model, effectiveAtMs, currency, rates, createdAtMs }: Price): PriceTable {
   return {
     id,
@@ -180,17 +185,15 @@ function fromRow(row: PriceTable, currency: string): Price {
     output: row.output,
   }
   const damage = rowSchema.safeParse(row).error ?? ratesSchema.safeParse(rates).error
-  // What ends a price has no amounts, so it is in no currency.
-  const isForeign = row.is_end === 0 && row.currency !== currency
-  const foreign = isForeign ? `it is in ${row.currency} and billing.currency is ${currency}` : null
-  const fault = damage === undefined ? foreign : z.prettifyError(damage)
+  const written = { currency: row.currency, rates: row.is_end === 1 ? null : rates }
+  const fault = damage === undefined ? foreignFault(written, currency) : z.prettifyError(damage)
   return {
     id: row.id,
     organizationId: row.organization_id,
     model: row.model,
     effectiveAtMs: row.effective_at,
-    currency: row.currency,
-    rates: row.is_end === 1 || fault !== null ? null : rates,
+    currency: written.currency,
+    rates: fault === null ? written.rates : null,
     createdAtMs: row.created_at,
     fault,
   }

@@ -5,6 +5,7 @@ import { listAuditKeys } from '../../accounts/transparency/signing-keys.ts'
 import { verifyInvoices } from '../../billing/invoices/verify-invoices.ts'
 import { verifyLedger } from '../../billing/audits/verify-ledger.ts'
 import type { Price } from '../../billing/prices/price.ts'
+import { scopeOf } from '../../billing/prices/price-book.ts'
 import { ratesSchema, readPrices } from '../../billing/prices/prices.ts'
 import { modelIds } from '../../core/model.ts'
 import { withInstallation } from '../accounts/with-installation.ts'
@@ -94,7 +95,7 @@ function toShown(
 /** The prices that were set last, as if they had always been in force. */
 function latest(prices: readonly Price[]): Price[] {
   const sound = prices.filter(({ fault }) => fault === null)
-  const byScope = new Map(sound.map((price) => [`${price.organizationId} ${price.model}`, price]))
+  const byScope = new Map(sound.map((price) => [scopeOf(price), price]))
   return [...byScope.values()].map((price) => ({ ...price, effectiveAtMs: 0 }))
 }
 

@@ -124,8 +124,8 @@ type Wanted = {
  * Finds whether a person asks as a member of an organization or by their role in the installation.
  *
  * The organization is that of what is asked for. Where nothing names one it is the person's first that lets them do it,
- * unless they have a role in the installation. That role counts too where the membership alone would not do, and first where what the
- * installation does is more than what the organization does for itself.
+ * unless they have a role in the installation. That role counts too where the membership alone would not do, and first
+ * where what the installation does is more than what the organization does for itself.
  */
 function partOf({ principal, memberships }: Session, { permission, scope, target, params }: Wanted): Principal {
   const named = target?.organizationId ?? (params['organizationId'] as OrganizationId | undefined) ?? null
