@@ -17,8 +17,10 @@ const marksMax = 4
 
 /** The mark of a block, to be spread into it. One inside it counts for all of it: where a part ends is not known. */
 export function decodeMark(block: MarkableBlock): Mark {
-  const marks = [...marksOfBlocks([block], [])]
-  return marks.map(({ lifetime }): Mark => ({ cacheBreakpoint: { lifetime } })).reduce(longest, {})
+  const { cache_control: control } = block
+  const own: Mark = control === undefined ? {} : { cacheBreakpoint: { lifetime: control.ttl ?? '5m' } }
+  const inside = contentOf(block)?.blocks
+  return Array.isArray(inside) ? (inside as readonly MarkableBlock[]).map(decodeMark).reduce(longest, own) : own
 }
 
 /**

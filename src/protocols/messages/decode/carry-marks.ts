@@ -10,9 +10,11 @@ export function isMarkable(block: Block): block is Exclude<Block, ThinkingBlock>
 
 /** The mark of a tool or a block, to be spread into another one. */
 export function markOf(part: Tool | Block): Mark {
+  return hasMark(part) ? { cacheBreakpoint: part.cacheBreakpoint } : {}
+}
+
+function hasMark(part: Tool | Block): part is Exclude<Tool | Block, ThinkingBlock> & Required<Mark> {
   return 'cacheBreakpoint' in part && part.cacheBreakpoint !== undefined
-    ? { cacheBreakpoint: part.cacheBreakpoint }
-    : {}
 }
 
 /** Adds a mark to a tool or a block; of two the one with the longer lifetime stays. */
@@ -37,10 +39,17 @@ export function carryMarks(
 ): { messages: Message[]; leadingMark: Mark } {
   const carried: Message[] = []
   let leadingMark: Mark = {}
-  for (const [index, { role, content }] of [...messages.entries()].toReversed()) {
+  for (const [index, message] of [...messages.entries()].toReversed()) {
+    const { role, content } = message
+    const carries = (block: Block) => isMarkable(block) && canCarry(block, index)
+    // Most messages have no mark to give away and are given none: they stay as they are.
+    if (leadingMark.cacheBreakpoint === undefined && content.every((block) => !hasMark(block) || carries(block))) {
+      carried.push(message)
+      continue
+    }
     const blocks: Block[] = []
     for (const block of content.toReversed()) {
-      const isCarrier = isMarkable(block) && canCarry(block, index)
+      const isCarrier = carries(block)
       blocks.push(isCarrier ? addMark(block, leadingMark) : withoutMark(block))
       leadingMark = isCarrier ? {} : longest(markOf(block), leadingMark)
     }

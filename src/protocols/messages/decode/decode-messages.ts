@@ -39,7 +39,10 @@ export function decodeConversation(body: CountBody, signature: ThinkingSignature
 /** Their marks, and those of turns that are not shown, go to what stands before them. */
 function dropEmptyTexts(turns: readonly Message[], isShown: (index: number) => boolean) {
   const { messages, leadingMark } = carryMarks(turns, (block, index) => isShown(index) && !isEmptyText(block))
-  const kept = messages.map(({ role, content }) => ({ role, content: content.filter((block) => !isEmptyText(block)) }))
+  const kept = messages.map((message) => {
+    const { role, content } = message
+    return content.some(isEmptyText) ? { role, content: content.filter((block) => !isEmptyText(block)) } : message
+  })
   return { messages: kept as Message[], leadingMark }
 }
 
