@@ -24,31 +24,26 @@ export const flag: Field<boolean> = {
   write: (value) => (value ? '1' : '0'),
 }
 
-/** A day as ISO writes it, of a year that calendars and the service count alike; the empty text is none. */
-export const day: Field<string> = {
-  fallback: '',
-  read: (given) =>
-    /^(?!9999)[2-9]\d{3}-\d{2}-\d{2}$/.test(given) && !Number.isNaN(Date.parse(given)) ? given : undefined,
-  write: (value) => value,
+/** A text of some form as it stands; the empty text is none. */
+export function textThat(isKept: (given: string) => boolean): Field<string> {
+  return { fallback: '', read: (given) => (isKept(given) ? given : undefined), write: (value) => value }
 }
 
-/** A day, or an instant of UTC to the minute or finer; the empty text is none. */
-export const moment: Field<string> = {
-  fallback: '',
-  read: (given) =>
-    /^(?!9999)[2-9]\d{3}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?Z)?$/.test(given) &&
-    !Number.isNaN(Date.parse(given))
-      ? given
-      : undefined,
-  write: (value) => value,
+/** Of a year that calendars and the service count alike. */
+function isDate(given: string): boolean {
+  return /^(?!9999)[2-9]\d{3}-/.test(given) && !Number.isNaN(Date.parse(given))
 }
 
-/** A whole number as text; the empty text is none. */
-export const wholeNumber: Field<string> = {
-  fallback: '',
-  read: (given) => (/^\d{1,12}$/.test(given) ? given : undefined),
-  write: (value) => value,
-}
+/** A day as ISO writes it. */
+export const day = textThat((given) => /^\d{4}-\d{2}-\d{2}$/.test(given) && isDate(given))
+
+/** A day, or an instant of UTC to the minute or finer. */
+export const moment = textThat(
+  (given) => /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?Z)?$/.test(given) && isDate(given),
+)
+
+/** A whole number as text. */
+export const wholeNumber = textThat((given) => /^\d{1,12}$/.test(given))
 
 type Fields = Readonly<Record<string, Field<never>>>
 export type StateOf<Given> = {

@@ -1,19 +1,14 @@
 import { parseMoney } from '../../format/parse-typed.ts'
 import { addDays, dayIn, startOfDay } from '../../format/zone.ts'
-import { day, moment, oneOf, searchCodec, text, wholeNumber, type Field, type StateOf } from '../../lib/search-codec.ts'
+import { day, moment, oneOf, searchCodec, text, textThat, wholeNumber, type StateOf } from '../../lib/search-codec.ts'
 import { pagePath } from '../paths.ts'
 import { anyModel } from '../model-codec.ts'
 import type { ModelId } from '../models.ts'
 import type { LedgerFilter } from '../queries.ts'
 import { zoneField } from '../zone-codec.ts'
 
-/** An amount as prices are typed; the empty text is none. */
-export const amount: Field<string> = {
-  fallback: '',
-  // More than the service counts to is no amount.
-  read: (given) => (Number.isSafeInteger(microsOf(given)) ? given : undefined),
-  write: (value) => value,
-}
+/** An amount as prices are typed, and no more than the service counts to; the empty text is none. */
+export const amount = textThat((given) => Number.isSafeInteger(microsOf(given)))
 
 function microsOf(given: string): number {
   return Number(parseMoney(given) ?? Number.NaN)

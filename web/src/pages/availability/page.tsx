@@ -10,7 +10,7 @@ import { Time } from '../../kit/content.tsx'
 import { Select } from '../../kit/field.tsx'
 import { Card, Grid, KeyValue, Page as Frame, StateTag } from '../../kit/page.tsx'
 import { Table, type Column } from '../../kit/table.tsx'
-import { searchCodec } from '../../lib/search-codec.ts'
+import { searchCodec, textThat } from '../../lib/search-codec.ts'
 import { causesInWords, percentOf, promiseInWords } from './words.ts'
 
 type Month = Schemas['AvailabilityMonth']
@@ -19,13 +19,7 @@ type Down = Model['down'][number] & { readonly model: string }
 
 const monthsShown = 13
 /** The empty text is this month. */
-const availabilitySearch = searchCodec({
-  month: {
-    fallback: '',
-    read: (given: string) => (lastMonths(new Date()).includes(given) ? given : undefined),
-    write: (month: string) => month,
-  },
-})
+const availabilitySearch = searchCodec({ month: textThat((given) => lastMonths(new Date()).includes(given)) })
 
 /** How available the models were to an organization, month by month, and what was promised. */
 export function Page({ params }: { readonly params: PageParams }) {
